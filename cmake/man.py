@@ -33,7 +33,7 @@ class Command:
 ENVIRONMENT = [
     ("KILN_CLANG, KILN_LLVM_SPIRV, KILN_SPIRV_VAL", "Tools of the host step, by path or by a name in "
      "PATH. Default: the newest clang with an llvm-spirv of the same version."),
-    ("KILN_PTXAS, KILN_LIBCLC", "ptxas and libclc's nvptx64--nvidiacl.bc, for --virtual nvidia."),
+    ("KILN_PTXAS, KILN_LIBCLC", "ptxas and libclc's nvptx64--nvidiacl.bc, for --virtual nvidia.toml."),
     ("KILN_NEO_ROOT", "Unpacked root of a distribution with another version of Intel's driver, for "
      "--virtual neo."),
     ("KILN_STORE", "Database of finished jobs, or the word none."),

@@ -14,7 +14,6 @@
 #include "builder/jobs/device_build.hpp"
 #include "builder/jobs/earlier.hpp"
 #include "builder/jobs/plan.hpp"
-#include "builder/virtual/nvptx_compiler.hpp"
 #include "builder/virtual/virtual_devices.hpp"
 
 namespace kiln::cli {
@@ -61,11 +60,10 @@ bool has_linker(const builder::DeviceInfo &device) {
 }
 
 // Returns the devices of this machine that --device names, and the virtual devices; without
-// --device, only the virtual devices if any are asked for. The variables KILN_PTXAS, KILN_LIBCLC
-// and KILN_NEO_ROOT name what virtual devices need and where Intel's driver is. Virtual devices
-// that cannot be made are printed and set `*exit_code`; if no device is left, fails with
-// Code::no_device. Fails with Code::bad_argument if --gpu-arch is given and none of the devices is
-// an NVIDIA device of this machine.
+// --device, only the virtual devices if any are asked for. The variable KILN_NEO_ROOT names where
+// Intel's driver is. Virtual devices that cannot be made are printed and set `*exit_code`; if no
+// device is left, fails with Code::no_device. Fails with Code::bad_argument if --gpu-arch is given
+// and none of the devices is an NVIDIA device of this machine.
 Result<std::vector<builder::DeviceInfo>> find_all_devices(const BuildArguments &options,
                                                           int *exit_code) {
   std::vector<builder::DeviceInfo> devices;
@@ -82,8 +80,7 @@ Result<std::vector<builder::DeviceInfo>> find_all_devices(const BuildArguments &
   const bool has_neo = std::any_of(specs.begin(), specs.end(),
                                    [](const auto &spec) { return spec.backend == "neo"; });
   const std::filesystem::path data = builder::executable_folder() / KILN_DATA_FROM_BIN;
-  const builder::VirtualTools tools{options.tools.clang, variable("KILN_LIBCLC"),
-                                    variable("KILN_PTXAS"), variable("KILN_NEO_ROOT"),
+  const builder::VirtualTools tools{variable("KILN_NEO_ROOT"),
                                     (data / "virtual").lexically_normal()};
   std::error_code error;
   if (has_neo && !tools.root.empty() && !std::filesystem::is_directory(tools.root, error)) {
@@ -365,8 +362,9 @@ void add_build(CLI::App &app, Command *command) {
   sub->add_option("input", options->input, "Manifest (.toml) or base pack")->required();
   add_device_option(*sub, &options->selector);
   sub->add_option("--virtual", options->virtual_devices,
-                  "Build for devices that are not here, such as neo:skl,tgllp, nvidia:sm_80 or "
-                  "ocloc.toml:dg2; repeatable. This machine's devices are then left out unless "
+                  "Build for devices that are not here, such as neo:skl,tgllp, "
+                  "nvidia.toml:sm_80 or ocloc.toml:dg2; repeatable. This machine's devices are "
+                  "then left out unless "
                   "--device names them")
       ->expected(1)
       ->take_all()

@@ -12,7 +12,6 @@
 #include "builder/base/names.hpp"
 #include "builder/base/this_process.hpp"
 #include "builder/cli/parse.hpp"
-#include "builder/virtual/nvptx_compiler.hpp"
 
 namespace kiln::cli {
 

@@ -235,25 +235,17 @@ std::string_view plain_name(std::string_view mangled) {
   return mangled.substr(at, length);
 }
 
-std::vector<std::string> undefined_in_llvm_ir(std::string_view text) {
-  std::vector<std::string> names;
+bool has_barrier_in_llvm_ir(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = next_line(&text);
     const std::size_t at = line.find('@');
     if (!line.starts_with("declare ") || at == std::string_view::npos) continue;
-    const std::string_view name = line.substr(at + 1, line.find('(', at) - at - 1);
-    if (!name.starts_with("llvm.")) names.emplace_back(plain_name(name));
+    const std::string_view name = plain_name(line.substr(at + 1, line.find('(', at) - at - 1));
+    if (name == "barrier" || name == "work_group_barrier" || name == "sub_group_barrier") {
+      return true;
+    }
   }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
-}
-
-bool has_barrier_in_llvm_ir(std::string_view text) {
-  const std::vector<std::string> names = undefined_in_llvm_ir(text);
-  return std::any_of(names.begin(), names.end(), [](const std::string &name) {
-    return name == "barrier" || name == "work_group_barrier" || name == "sub_group_barrier";
-  });
+  return false;
 }
 
 }  // namespace kiln::builder

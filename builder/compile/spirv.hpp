@@ -43,7 +43,4 @@ std::string_view plain_name(std::string_view mangled);
 // Whether the text calls a barrier of OpenCL C.
 bool has_barrier_in_llvm_ir(std::string_view text);
 
-// Returns the identifiers of functions that are called but not defined; sorted, no duplicates.
-std::vector<std::string> undefined_in_llvm_ir(std::string_view text);
-
 }  // namespace kiln::builder

@@ -28,11 +28,11 @@ class VirtualDevice {
 
   virtual ~VirtualDevice() = default;
 
-  // The device as the user named it: "nvidia:sm_90".
+  // The device in messages: "nvidia:sm_90".
   virtual const std::string &name() const = 0;
-  // How the binaries are made; packs keep this text as the finisher: "virtual-nvptx 1, clang
-  // 15.0.6, ptxas 13.0.88". Begins with "virtual-"; for a compiler, equal texts mean equal bytes
-  // for equal variants.
+  // How the binaries are made; packs keep this text as the finisher: "virtual-described
+  // 1, ocloc 22.43, description 1f3a09c2". Begins with "virtual-"; for a compiler, equal texts mean
+  // equal bytes for equal variants.
   virtual const std::string &recipe() const = 0;
   // The oldest driver that accepts the binaries; empty if every driver with the binary key does.
   virtual const std::string &driver() const = 0;

@@ -11,6 +11,7 @@
 #include "builder/finish/finishers.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/prove/prove_binaries.hpp"
+#include "runtime/overlay/cuda_linker.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -42,12 +43,13 @@ void add_deaths(const JobRequest &request, const std::string &also_died, json *a
 }
 
 // Returns the answer of JobRunner::run() for a virtual device. Marks a compiler's binary as never
-// loaded, since nothing here could load it.
+// loaded, since nothing here could load it. PTX is an intermediate.
 json make_virtually(const JobRequest &request) {
   const VirtualDevice &device = *request.device.virtual_device;
   const auto start = Clock::now();
   auto made = device.compile(request.variant, request.limits, request.finish);
   if (!made.ok()) return to_json(made.status());
+  const bool is_ptx = runtime::is_ptx({made->binary.data(), made->binary.size()});
   packs::Binary binary{request.variant.hash, packs::BlobSource(std::move(made->binary)), {}};
   binary.finish = std::move(made->finish);
   if (packs::Finish &finish = binary.finish; finish.finisher.empty()) {
@@ -61,7 +63,7 @@ json make_virtually(const JobRequest &request) {
     kernels.push_back(
         {k.max_work_group_size, k.preferred_multiple, k.private_bytes, k.local_bytes});
   }
-  return {{"binary", to_json(binary)},
+  return {{is_ptx ? "intermediate" : "binary", to_json(binary)},
           {"log", made->log},
           {"kernels", std::move(kernels)},
           {"build_microseconds", made->build_microseconds},

@@ -74,11 +74,14 @@ struct Known {
   TuningsByVariant tunings;
 };
 
-// Returns the reason to make a binary for a virtual device. A binary that a driver has loaded is
-// kept, whoever made it.
-std::optional<std::string> left_to_make(const packs::Binary *binary, const VirtualDevice &device) {
-  if (binary == nullptr) return "no binary for this source and these options yet";
-  const packs::Finish &finish = binary->finish;
+// Returns the reason to make a binary or an intermediate for a virtual device. One that a driver
+// has loaded is kept, whoever made it.
+std::optional<std::string> left_to_make(const packs::Binary *binary,
+                                        const packs::Binary *intermediate,
+                                        const VirtualDevice &device) {
+  const packs::Binary *made = binary != nullptr ? binary : intermediate;
+  if (made == nullptr) return "no binary for this source and these options yet";
+  const packs::Finish &finish = made->finish;
   const bool is_loaded = !is_virtual(finish) || is_by_neo(finish);
   if (is_loaded || finish.finisher == device.recipe()) return std::nullopt;
   return "other tools made the earlier binary";
@@ -92,7 +95,9 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
   const std::string &key = d.key.text();
   const packs::Binary *binary = known.earlier.binary(key, variant.hash);
   const packs::Binary *intermediate = known.earlier.intermediate(key, variant.hash);
-  if (device.virtual_device != nullptr) return left_to_make(binary, *device.virtual_device);
+  if (device.virtual_device != nullptr) {
+    return left_to_make(binary, intermediate, *device.virtual_device);
+  }
   if (binary == nullptr && intermediate == nullptr) {
     return "no binary for this source, these options and this driver yet";
   }
@@ -197,6 +202,17 @@ bool has_job(const Shard &shard, const std::string &key, const packs::Digest &va
   std::string job = key;
   job.append(variant.begin(), variant.end());
   return packs::xxh3(job) % shard.count + 1 == shard.index;
+}
+
+std::optional<std::uint32_t> parse_architecture(std::string_view text) {
+  if (!text.starts_with("sm_")) return std::nullopt;
+  const std::string_view digits = text.substr(3);
+  if (digits.size() < 2 || digits.size() > 3 || digits[0] == '0' ||
+      digits.find_first_not_of("0123456789") != std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto number = static_cast<std::uint32_t>(std::stoul(std::string(digits)));
+  return 100 * (number / 10) + number % 10;
 }
 
 DeviceInfo describe_other_gpu(const DeviceInfo &here, std::uint32_t compute_capability) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "builder/base/builder_status.hpp"
@@ -68,6 +69,9 @@ PlanCounts count_jobs(const std::vector<Job> &plan);
 // Returns a job's name: "laplace/scalar for NVIDIA H200 (driver 580)".
 std::string job_name(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                      const Job &job);
+
+// Parses "sm_100" as 1000: 100 times the major version plus the minor one, which is the last digit.
+std::optional<std::uint32_t> parse_architecture(std::string_view text);
 
 // Describes an NVIDIA device of another compute capability (1000 is 10.0), for which the linker of
 // `here` makes code. Its identity has only facts that hold for every such device.

@@ -57,8 +57,8 @@ void read_command(const TableReader &root, const std::vector<std::string> &argum
       const std::string_view rest = std::string_view(word.value).substr(open);
       if (word.value == "{options}" || std::ranges::any_of(kPlaceholders, begins(rest))) continue;
       root.fail(word.at, "unknown placeholder in " + in_quotes(word.value),
-                "expected {input}, {output}, {option_text}, {model}, a name of [ask], or {options} "
-                "or {arguments} as an argument of its own");
+                "expected {input}, {output}, {option_text}, {model}, {folder}, a name of [ask], or "
+                "{options} or {arguments} as an argument of its own");
     }
     out->command.push_back(word.value);
   }
@@ -340,6 +340,9 @@ Result<CompilerDescription> parse_description(std::string_view text,
                                               const std::filesystem::path &path,
                                               const std::string &model, const Ask &ask) {
   std::string filled = replaced(std::string(text), "{model}", model);
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::absolute(path, error);
+  filled = replaced(std::move(filled), "{folder}", file.parent_path().generic_string());
   try {
     const ManifestText document{path.generic_string(), filled, path.parent_path()};
     for (const auto &[name, command] : read_questions(document, parse_toml(document))) {

@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "kiln/packs/contents.hpp"
-
 namespace kiln::builder {
 namespace {
 
@@ -48,15 +46,6 @@ Result<std::string> ToolFolder::read(std::string_view name) const {
     return Status(Code::process, fmt::format("it wrote {} bytes to {}", size, name));
   }
   return contents_of(path(name));
-}
-
-Result<std::string> file_digest(const std::filesystem::path &path) {
-  const std::string bytes = contents_of(path);
-  if (bytes.empty()) {
-    return Status(Code::not_found, fmt::format("{} is empty or cannot be read", path.string()));
-  }
-  return packs::hex(
-      packs::blake2b({reinterpret_cast<const std::uint8_t *>(bytes.data()), bytes.size()}));
 }
 
 }  // namespace kiln::builder

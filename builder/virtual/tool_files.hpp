@@ -2,7 +2,6 @@
 // Files that compilers read and write.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -29,8 +28,5 @@ class ToolFolder {
   explicit ToolFolder(TemporaryFolder folder) : folder_(std::move(folder)) {}
   TemporaryFolder folder_;
 };
-
-// Returns the BLAKE2b-256 of a file in hexadecimal. Fails with Code::not_found.
-Result<std::string> file_digest(const std::filesystem::path &path);
 
 }  // namespace kiln::builder

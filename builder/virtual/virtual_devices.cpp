@@ -10,7 +10,6 @@
 #include "builder/base/names.hpp"
 #include "builder/virtual/described_compiler.hpp"
 #include "builder/virtual/neo.hpp"
-#include "builder/virtual/nvptx_compiler.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -23,9 +22,6 @@ class Finder {
   void find(const VirtualSpec &spec) {
     if (spec.backend == "neo") {
       find_each(spec, find_neo_drivers(tools_.root), neo_device);
-    } else if (spec.backend == "nvidia") {
-      find_each(spec, shared(find_nvptx_tools({tools_.clang, tools_.libclc, tools_.ptxas})),
-                nvptx_device);
     } else if (spec.models.empty()) {
       add(spec.backend, [&] { return described_device(description(spec.backend), ""); });
     } else {
@@ -36,11 +32,6 @@ class Finder {
   VirtualDevices take() { return std::move(found_); }
 
  private:
-  static Result<std::shared_ptr<const NvptxTools>> shared(Result<NvptxTools> tools) {
-    if (!tools.ok()) return tools.status();
-    return std::make_shared<const NvptxTools>(*std::move(tools));
-  }
-
   // Returns the path of a description. A name alone means the description shipped with Kiln, unless
   // there is a file of that name here.
   std::filesystem::path description(const std::filesystem::path &named) const {
@@ -101,7 +92,7 @@ Status check_products(const VirtualSpec &spec) {
 }  // namespace
 
 Result<VirtualSpec> parse_virtual_spec(const std::string &text) {
-  static const std::vector<std::string> backends = {"neo", "nvidia"};
+  static const std::vector<std::string> backends = {"neo"};
   if (text.ends_with(".toml")) return VirtualSpec{text, {}};
   const std::size_t file = text.find(".toml:");
   const bool is_file = file != std::string::npos;

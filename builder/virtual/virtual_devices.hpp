@@ -11,20 +11,17 @@
 
 namespace kiln::builder {
 
-// A parsed "nvidia:sm_75,sm_90", "amd.toml:gfx900" or "mali.toml".
+// A parsed "neo:skl,dg2", "nvidia.toml:sm_90" or "mali.toml".
 struct VirtualSpec {
-  std::string backend;              // "neo", "nvidia", or the path of a description
+  std::string backend;              // "neo", or the path of a description
   std::vector<std::string> models;  // not empty strings; no models for a description's one device
 };
 // Fails with Code::bad_argument unless the text is BACKEND:MODEL,... with a known backend, or the
 // name of a description, and if a model of "neo" is no product of Intel's.
 Result<VirtualSpec> parse_virtual_spec(const std::string &text);
 
-// Paths of tools, or names in PATH; a tool without one is searched for.
+// Where backends and tools are.
 struct VirtualTools {
-  std::string clang{};
-  std::string libclc{};
-  std::string ptxas{};
   std::string root{};                    // of Intel's driver, as in find_neo_drivers()
   std::filesystem::path descriptions{};  // folder of the descriptions shipped with Kiln
 };

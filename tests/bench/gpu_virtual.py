@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a binary of a compiler without a driver launches as the driver's own code does.
 
-    kiln build tests/bench/virtual/launches.toml --virtual nvidia:sm_90 -o launches.kiln
+    kiln build tests/bench/virtual/launches.toml --virtual nvidia.toml:sm_90 -o launches.kiln
     kiln pack extract launches.kiln -o launches
     tests/bench/gpu_virtual.py launches
 

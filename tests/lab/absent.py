@@ -51,7 +51,7 @@ def _virtual(fleet, name):
 def _compilers(fleet):
     """The small base pack by compilers alone."""
     ptxas = registry.folder("bookworm-nonfree", "cuda") / "usr/bin/ptxas"
-    words = ["--virtual", f"ocloc-22.43.toml:{OCLOC}", "--virtual", f"nvidia:{','.join(NVIDIA)}",
+    words = ["--virtual", f"ocloc-22.43.toml:{OCLOC}", "--virtual", f"nvidia.toml:{','.join(NVIDIA)}",
              "--virtual", f"amd.toml:{','.join(f'gfx{model}' for model in AMD)}"]
     return _build(fleet, "compilers", words, 1 + len(NVIDIA) + len(AMD),
                   {"KILN_PTXAS": str(ptxas)})

@@ -310,7 +310,7 @@ TEST_CASE("a virtual device's binary is made anew by other tools, and by a devic
     }
 
     std::string name_ = "nvidia:sm_90";
-    std::string recipe_ = "virtual-nvptx 1, ptxas 13";
+    std::string recipe_ = "virtual-described 1, ptxas 13";
   };
   const packs::Contents base = two_variants();
   const DeviceInfo present = nvidia("580");
@@ -325,21 +325,36 @@ TEST_CASE("a virtual device's binary is made anew by other tools, and by a devic
   CHECK(plan_for(absent)[0].reason == "the variant needs images, which the virtual device lacks");
   CHECK(plan_for(absent)[1].reason == "no binary for this source and these options yet");
   CHECK(job_name(base, {absent}, plan_for(absent)[1]) == "blur/plain for nvidia:sm_90");
-  target.binaries = {earlier_of(base, "virtual-nvptx 1, ptxas 12", "525")};
+  target.binaries = {earlier_of(base, "virtual-described 1, ptxas 12", "525")};
   CHECK(plan_for(absent)[1].reason == "other tools made the earlier binary");
-  target.binaries = {earlier_of(base, "virtual-nvptx 1, ptxas 13", "580")};
+  target.binaries = {earlier_of(base, "virtual-described 1, ptxas 13", "580")};
   CHECK(plan_for(absent)[1].need == Need::reuse);
   CHECK(plan_for(present)[1].reason == "no device of this kind has launched the earlier binary");
   backend->recipe_ = builder::kNeoRecipe;
   CHECK(plan_for(absent)[1].reason == "other tools made the earlier binary");
   target.binaries = {earlier_of(base, "virtual-neo 1 as kbl", "580")};
   CHECK(plan_for(absent)[1].need == Need::reuse);
-  backend->recipe_ = "virtual-nvptx 1, ptxas 13";
+  backend->recipe_ = "virtual-described 1, ptxas 13";
   CHECK(plan_for(absent)[1].need == Need::reuse);
   CHECK(plan_for(present)[1].reason == "no device of this kind has launched the earlier binary");
   target.binaries = {earlier_of(base, "nvidia-linker 1", "580")};
   CHECK(plan_for(absent)[1].need == Need::reuse);
   CHECK(plan_for(present)[1].need == Need::reuse);
+  target.binaries.clear();
+  target.intermediates = {earlier_of(base, "virtual-described 1, ptxas none", "495")};
+  CHECK(plan_for(absent)[1].reason == "other tools made the earlier binary");
+  backend->recipe_ = "virtual-described 1, ptxas none";
+  CHECK(plan_for(absent)[1].need == Need::reuse);
+}
+
+TEST_CASE("an architecture's name is its compute capability") {
+  CHECK(builder::parse_architecture("sm_75") == 705);
+  CHECK(builder::parse_architecture("sm_90") == 900);
+  CHECK(builder::parse_architecture("sm_121") == 1201);
+  for (const char *text : {"", "sm_", "sm_9", "sm_090", "sm_90a", "sm_1000", "90", "compute_90"}) {
+    CAPTURE(text);
+    CHECK(!builder::parse_architecture(text));
+  }
 }
 
 TEST_CASE("the preferred variant is the first of the order that the device can run") {

@@ -97,13 +97,28 @@ TEST_CASE("arguments have the files' names and the words of the options") {
   CHECK(described_arguments({"cc", "{options}"}, "a", "b", {}).empty());
 }
 
+TEST_CASE("a description can name files beside it") {
+  const std::string text = described("[\"sh\", \"{folder}/cc.sh\", \"{input}\", \"{output}\"]") +
+                           "[ask]\nversion = [\"sh\", \"{folder}/version\"]\n";
+  std::vector<std::string> asked;
+  const auto description =
+      parse_description(text, "/opt/a b/mali.toml", "", [&](const auto &command) {
+        asked = command;
+        return Result<std::string>("1");
+      });
+  if (!description.ok()) FAIL(description.status().message);
+  CHECK(description->command[1] == "/opt/a b/cc.sh");
+  CHECK(asked == std::vector<std::string>{"sh", "/opt/a b/version"});
+  CHECK(parsed(text)->command[1] == std::filesystem::current_path().string() + "/cc.sh");
+}
+
 TEST_CASE("a fault in a description shows its place") {
   CHECK(fault_of("schema = 1\nname = \"m\"\ntools = \"t\"\ncommand = [\"cc\", \"{inptu}\"]\n") ==
         "mali.toml:4:18: error: unknown placeholder in \"{inptu}\"\n"
         "command = [\"cc\", \"{inptu}\"]\n"
         "                 ^\n"
-        "expected {input}, {output}, {option_text}, {model}, a name of [ask], or {options} or "
-        "{arguments} as an argument of its own\n");
+        "expected {input}, {output}, {option_text}, {model}, {folder}, a name of [ask], or "
+        "{options} or {arguments} as an argument of its own\n");
   CHECK(fault_of(described("[\"cc\", \"-o={options}\"]")).find("unknown placeholder") !=
         std::string::npos);
   CHECK(fault_of(described("[\"cc\", \"{input}\"]")).find("with {output}") != std::string::npos);
