@@ -66,6 +66,15 @@ void add_text(const char *name, const std::string &value, std::string *members) 
   runtime::append_json(value, members);
 }
 
+void add_list(const char *name, const std::set<std::string> &values, std::string *members) {
+  std::string list;
+  for (const std::string &value : values) {
+    if (!list.empty()) list += ", ";
+    runtime::append_json(value, &list);
+  }
+  *members += packs::concat({", \"", name, "\": [", list, "]"});
+}
+
 // Returns the time since the process began, to 10 ms; zero if the system does not tell.
 std::chrono::microseconds age_of_process() {
   char text[1024];
@@ -127,12 +136,9 @@ void report_build(const Built &built, cl_program made) {
   if (settings().report.empty()) return;
   std::string members;
   add_text("program", built.program, &members);
-  std::string names;
-  for (const std::string &name : made == nullptr ? std::set<std::string>() : kernel_names(made)) {
-    if (!names.empty()) names += ", ";
-    runtime::append_json(name, &names);
-  }
-  members += ", \"kernels\": [" + names + "]";
+  using Names = std::set<std::string>;
+  add_list("kernels", made == nullptr ? Names() : kernel_names(made), &members);
+  add_list("devices", made == nullptr ? Names() : device_names(devices_of(made)), &members);
   add_text("rung", built.rung, &members);
   add_text("reason", built.reason, &members);
   members += ", \"nearest\": " + (built.nearest.empty() ? "null" : built.nearest);

@@ -36,9 +36,9 @@ const std::string &this_process();
 void report_start();
 
 // Reports a build: "served", "compiled" (from the pack's source, for the overlay) or "passed", with
-// the names of the kernels in `made`, which may be null, and the time since `built.start`, which
-// the application waited unless it asked for a callback. Under `kiln serve`, also says on standard
-// error, once, that programs have been compiled for over kLongCompilation.
+// the names of the kernels and devices of `made`, which may be null, and the time since
+// `built.start`, which the application waited unless it asked for a callback. Under `kiln serve`,
+// also says on standard error, once, that programs have been compiled for over kLongCompilation.
 inline constexpr std::chrono::seconds kLongCompilation{2};
 void report_build(const Built &built, cl_program made);
 

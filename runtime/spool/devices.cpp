@@ -45,22 +45,37 @@ cl_device_id only_device(cl_program program) {
   return devices.size() == 1 ? devices[0] : nullptr;
 }
 
+namespace {
+
+// Returns a string of the driver's; empty if the driver does not tell it.
+template <typename Query, typename Object>
+std::string told(Query query, Object object, cl_uint what) {
+  std::size_t size = 0;
+  if (query(object, what, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
+  std::string text(size, '\0');
+  if (query(object, what, size, text.data(), nullptr) != CL_SUCCESS) return {};
+  text.resize(std::min(text.find('\0'), size));
+  return text;
+}
+
+}  // namespace
+
 std::set<std::string> kernel_names(cl_program built) {
   std::set<std::string> names;
-  std::size_t size = 0;
-  if (next.clGetProgramInfo(built, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size) != CL_SUCCESS) {
-    return names;
-  }
-  std::string list(size, '\0');
-  if (size == 0 || next.clGetProgramInfo(built, CL_PROGRAM_KERNEL_NAMES, size, list.data(),
-                                         nullptr) != CL_SUCCESS) {
-    return names;
-  }
-  list.resize(std::min(list.find('\0'), size));
+  const std::string list = told(next.clGetProgramInfo, built, CL_PROGRAM_KERNEL_NAMES);
   for (std::size_t start = 0; start < list.size();) {
     const std::size_t end = std::min(list.find(';', start), list.size());
     if (end > start) names.insert(list.substr(start, end - start));
     start = end + 1;
+  }
+  return names;
+}
+
+std::set<std::string> device_names(const Devices &devices) {
+  std::set<std::string> names;
+  for (const cl_device_id device : devices) {
+    const std::string name = told(next.clGetDeviceInfo, device, CL_DEVICE_NAME);
+    if (!name.empty()) names.insert(name);
   }
   return names;
 }

@@ -31,6 +31,9 @@ cl_device_id only_device(cl_program program);
 // some twice. Empty for a program that is not built, or if the driver fails.
 std::set<std::string> kernel_names(cl_program built);
 
+// Returns the devices' names, each once. Leaves out a device whose driver does not tell it.
+std::set<std::string> device_names(const Devices &devices);
+
 bool contains(const Devices &devices, cl_device_id device);
 bool contains_all(const Devices &devices, const Devices &others);
 

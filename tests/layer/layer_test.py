@@ -28,7 +28,8 @@ KILN, LAYER, APPLICATION = (os.path.abspath(path) for path in sys.argv[1:4])
 # Where a pack is bad the programs are the driver's, and these sections have enough of them.
 SHORT = ("platform", "build", "run")
 SOURCES = os.path.join(os.path.dirname(APPLICATION), "kiln_sources_application")
-KEYS = {"process", "program", "kernels", "outcome", "reason", "rung", "nearest", "milliseconds"}
+KEYS = {"process", "program", "kernels", "devices", "outcome", "reason", "rung", "nearest",
+        "milliseconds"}
 USUAL = re.compile(r"kiln: (\d+ programs? recorded in|nothing was recorded)"
                    r"|kiln layer: this run compiles programs")
 OUTCOMES = {"served", "compiled", "passed"}

@@ -100,6 +100,9 @@ class Reached(unittest.TestCase):
         self.assertEqual(len({line["process"] for line in lines}), 1)
         self.assertEqual(lines[0]["application"], os.path.realpath(APPLICATION))
         self.assertIn(["add", "scale"], [line["kernels"] for line in lines_of(self.report)])
+        (device,) = json.loads(run(KILN, "devices", "--json").output)["devices"][:1]
+        self.assertIn([device["identity"]["device_name"]],
+                      [line["devices"] for line in lines_of(self.report)])
         (first,) = [line for line in lines if line["outcome"] == "first_result"]
         self.assertGreater(first["milliseconds"], 0)
         self.assertTrue(lines_of(self.report))
