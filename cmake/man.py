@@ -52,6 +52,7 @@ EXAMPLES = [
     ("Compile a manifest, build for the devices of this machine, and look at the result:",
      ["kiln compile app.toml -o base.kiln", "kiln build base.kiln -o app.kiln",
       "kiln pack inspect app.kiln"]),
+    ("Try Kiln with an unchanged application:", ["kiln try -- ./application"]),
     ("Serve an unchanged application:",
      ["kiln record -o app.spool -- ./application", "kiln compile app.spool -o base.kiln",
       "kiln build base.kiln -o app.kiln", "kiln serve --pack app.kiln -- ./application"]),

@@ -5,8 +5,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include <unistd.h>
@@ -139,9 +137,7 @@ void look_at_loader(const builder::LoaderChoice &loader, Findings *findings) {
 }
 
 bool has_started(const std::string &report) {
-  std::ifstream file(report);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return text.find("\"started\"") != std::string::npos;
+  return report_lines(report).find("\"started\"") != std::string::npos;
 }
 
 // Splits a list of paths, as in variables of the environment.
@@ -299,6 +295,7 @@ void look_at_application(const LayerArguments &arguments, const builder::LoaderC
                          Findings *findings) {
   const auto variables = variables_of(arguments, loader);
   if (!variables.ok()) return findings->blame(variables.status().message);
+  tell_preload(loader);
   const auto exit = run_under_layer(arguments.command, *variables, "serve", true);
   if (!exit.ok()) return findings->blame(exit.status().message);
   const bool reached = has_started(arguments.report);

@@ -4,8 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include <unistd.h>
 
@@ -26,21 +24,9 @@ struct ServeArguments : LayerArguments {
   std::string print_form;  // print the variables in this form, and run nothing
 };
 
-// The lines that were appended to the report since it had `size` bytes.
-std::string lines_after(const std::string &report, std::uintmax_t size) {
-  std::ifstream file(report);
-  file.seekg(static_cast<std::streamoff>(size));
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 // Runs the application to its end, and then says what was recorded.
 Result<builder::ProcessExit> run_recording(LayerArguments arguments) {
-  std::error_code error;
-  fs::create_directories(arguments.spool, error);
-  if (error || access(arguments.spool.c_str(), W_OK | X_OK) != 0) {
-    const std::string why = error ? error.message() : std::strerror(errno);
-    return Status(Code::failed, arguments.spool + ": " + why);
-  }
+  if (Status s = make_spool(arguments.spool); !s.ok()) return s;
   const builder::LoaderChoice loader = builder::choose_icd_loader();
   if (!loader.why_not.empty()) return Status(Code::no_opencl, loader.why_not);
   const auto folder = builder::TemporaryFolder::make();
@@ -48,10 +34,12 @@ Result<builder::ProcessExit> run_recording(LayerArguments arguments) {
   if (arguments.report.empty()) arguments.report = folder->path() + "/report";
   const auto variables = variables_of(arguments, loader);
   if (!variables.ok()) return variables.status();
+  tell_preload(loader);
+  std::error_code error;
   const std::uintmax_t before = fs::file_size(arguments.report, error);
   auto exit = run_under_layer(arguments.command, *variables, "record");
   if (!exit.ok()) return exit;
-  complain(builder::recording_text(lines_after(arguments.report, before), arguments.spool,
+  complain(builder::recording_text(report_lines(arguments.report, before), arguments.spool,
                                    builder::own_cache_folders(variable("HOME"))));
   return exit;
 }
@@ -74,6 +62,7 @@ int serve(const ServeArguments &arguments) {
   const builder::LoaderChoice loader = builder::choose_icd_loader();
   const auto variables = variables_of(arguments, loader);
   if (!variables.ok()) return fail(variables.status());
+  tell_preload(loader);
   if (!loader.why_not.empty()) complain(loader.why_not + "; the application runs without Kiln");
   if (!arguments.print_form.empty()) {
     print(builder::variables_text(*variables, arguments.print_form));

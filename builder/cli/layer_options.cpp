@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -66,6 +68,26 @@ Result<std::string> find_layer(const std::string &named) {
                 std::string("no ") + kLayer + " beside kiln; expected --layer FILE");
 }
 
+void tell_preload(const builder::LoaderChoice &loader) {
+  if (loader.preload.empty()) return;
+  complain(fmt::format("{} does not take layers; {} is loaded before it (LD_PRELOAD)",
+                       loader.found->path, loader.preload));
+}
+
+Status make_spool(const std::string &folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return {Code::failed, folder + ": " + error.message()};
+  if (access(folder.c_str(), W_OK | X_OK) == 0) return {};
+  return {Code::failed, folder + ": " + std::strerror(errno)};
+}
+
+std::string report_lines(const std::string &report, std::uintmax_t from) {
+  std::ifstream file(report);
+  file.seekg(static_cast<std::streamoff>(from));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 Result<builder::Variables> variables_of(const LayerArguments &arguments,
                                         const builder::LoaderChoice &loader) {
   if (Status s = check_report(arguments.report); !s.ok()) return s;
@@ -78,10 +100,6 @@ Result<builder::Variables> variables_of(const LayerArguments &arguments,
   environment.report = whole_path(arguments.report);
   environment.spool = whole_path(arguments.spool);
   environment.preload = loader.preload;
-  if (!loader.preload.empty()) {
-    complain(fmt::format("{} does not take layers; {} is loaded before it (LD_PRELOAD)",
-                         loader.found->path, loader.preload));
-  }
   return builder::layer_variables(environment);
 }
 
@@ -93,8 +111,8 @@ void set_variables(const builder::Variables &variables, const char *mode) {
 Result<builder::ProcessExit> run_under_layer(const std::vector<std::string> &command,
                                              const builder::Variables &variables, const char *mode,
                                              bool aside) {
-  set_variables(variables, mode);
-  const builder::ProcessExit exit = builder::run_foreground(command, [aside] {
+  const builder::ProcessExit exit = builder::run_foreground(command, [&] {
+    set_variables(variables, mode);  // this process has one thread, so the child may
     restore_signals();
     if (aside) dup2(STDERR_FILENO, STDOUT_FILENO);
   });

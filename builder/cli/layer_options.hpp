@@ -2,6 +2,7 @@
 // What the commands that run an application under the layer share.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -30,16 +31,24 @@ void add_serving_options(CLI::App &sub, LayerArguments *arguments);
 // an installation. Fails with Code::no_opencl.
 Result<std::string> find_layer(const std::string &named);
 
-// Returns the variables of a layer that the application's ICD loader takes. Says so if another
-// loader is loaded before that loader. Fails if there is no layer, if no line can be appended to
-// the report, and as builder::layer_variables() does.
+// Says so if another loader is loaded before the application's own.
+void tell_preload(const builder::LoaderChoice &loader);
+
+// Makes the spool's folder. Fails with Code::failed if nothing can be written there.
+Status make_spool(const std::string &folder);
+
+// Returns the lines of a report from its byte `from` on; empty if there is no report.
+std::string report_lines(const std::string &report, std::uintmax_t from = 0);
+
+// Returns the variables of a layer that the application's ICD loader takes. Fails if there is no
+// layer, if no line can be appended to the report, and as builder::layer_variables() does.
 Result<builder::Variables> variables_of(const LayerArguments &arguments,
                                         const builder::LoaderChoice &loader);
 
 // Sets the variables, and KILN_LAYER to `mode`, in this process.
 void set_variables(const builder::Variables &variables, const char *mode);
 
-// Sets the variables and runs the application to its end. With `aside`, what it prints goes to
+// Runs the application with the variables to its end. With `aside`, what it prints goes to
 // standard error, since standard output is for Kiln's own result. Fails with Code::no_opencl if it
 // cannot be executed: the exit code is then that of a missing tool.
 Result<builder::ProcessExit> run_under_layer(const std::vector<std::string> &command,

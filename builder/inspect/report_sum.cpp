@@ -4,6 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -18,6 +23,10 @@ using nlohmann::json;
 
 // The outcomes of builds, in the order of the text.
 constexpr std::array<std::string_view, 3> kBuilds = {"served", "compiled", "passed"};
+
+// A line that is longer is cut, and is then no JSON: a file without line ends must not fill the
+// memory.
+constexpr std::size_t kLongestLine = 1u << 20u;
 
 constexpr std::size_t kMostExamples = 3;
 constexpr std::size_t kMostKernels = 2;     // that name a program in the text
@@ -46,9 +55,9 @@ std::uint64_t bytes_of(const json &line) {
   return at != line.end() && at->is_number_unsigned() ? at->get<std::uint64_t>() : 0;
 }
 
-std::vector<std::string> kernels_of(const json &line) {
+std::vector<std::string> words_of(const json &line, const char *member) {
   std::vector<std::string> names;
-  const auto at = line.find("kernels");
+  const auto at = line.find(member);
   if (at == line.end() || !at->is_array()) return names;
   for (const json &name : *at) {
     if (name.is_string()) names.push_back(name.get<std::string>());
@@ -80,7 +89,7 @@ void add_reason(const WordPair &key, const json &line, ReportSums *sums) {
   if (is_new) sums->reasons.push_back({key.first, key.second, 0, {}, {}});
   ReportReason &reason = sums->reasons[at->second];
   ++reason.count;
-  ReportReason::Example example{word_of(line, "program"), kernels_of(line)};
+  ReportReason::Example example{word_of(line, "program"), words_of(line, "kernels")};
   const std::string label = label_of(example);
   if (!reason.programs.insert(example.program.empty() ? label : example.program).second) return;
   const bool is_shown =
@@ -96,6 +105,7 @@ void add_to_row(const json &line, ReportSums::Row *row) {
 
 void add_build(const std::string &outcome, const json &line, ReportSums *sums) {
   add_to_row(line, &sums->rows[{outcome, word_of(line, "rung")}]);
+  for (std::string &name : words_of(line, "devices")) sums->devices.insert(std::move(name));
   const std::string reason = word_of(line, "reason");
   if (!reason.empty() || outcome == "passed") add_reason({outcome, reason}, line, sums);
 }
@@ -177,11 +187,6 @@ std::vector<ReportReason> sorted_reasons(const ReportSums &sums) {
   std::stable_sort(reasons.begin(), reasons.end(),
                    [](const ReportReason &a, const ReportReason &b) { return a.count > b.count; });
   return reasons;
-}
-
-std::size_t builds_of(const ReportSums &sums) {
-  return std::accumulate(sums.rows.begin(), sums.rows.end(), std::size_t{0},
-                         [](std::size_t n, const auto &row) { return n + row.second.count; });
 }
 
 double median_of(Milliseconds times) {
@@ -315,8 +320,52 @@ void add_report_line(std::string_view line, const std::string &file, std::size_t
   }
 }
 
+Status add_report_lines(std::istream &in, const std::string &name, ReportSums *sums) {
+  std::string line(kLongestLine + 1, '\0');
+  errno = 0;
+  for (std::size_t number = 1; in.good(); ++number) {
+    in.getline(line.data(), static_cast<std::streamsize>(line.size()));
+    if (in.bad()) break;
+    const std::size_t end = in.good() ? 1 : 0;  // the line end, which is counted
+    const std::size_t size = static_cast<std::size_t>(in.gcount()) - end;
+    if (in.fail() && !in.eof()) {
+      in.clear();
+      in.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+    }
+    add_report_line({line.data(), size}, name, number, sums);
+  }
+  if (!in.bad()) return {};
+  return {Code::failed, name + ": " + std::strerror(errno == 0 ? EIO : errno)};
+}
+
+Status add_report(const std::string &path, ReportSums *sums) {
+  if (path == "-") {
+    std::ios::sync_with_stdio(false);  // else each byte is read by a call
+    return add_report_lines(std::cin, "standard input", sums);
+  }
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file.is_open()) return {Code::failed, path + ": " + std::strerror(errno)};
+  return add_report_lines(file, path, sums);
+}
+
+double build_milliseconds(const ReportSums &sums) {
+  return std::accumulate(sums.rows.begin(), sums.rows.end(), 0.0, [](double time, const auto &row) {
+    return time + sum_of(row.second.times);
+  });
+}
+
+std::size_t builds_of(const ReportSums &sums) {
+  return std::accumulate(sums.rows.begin(), sums.rows.end(), std::size_t{0},
+                         [](std::size_t n, const auto &row) { return n + row.second.count; });
+}
+
+std::string report_builds_text(const ReportSums &sums) {
+  return rows_text(sums) + reasons_text(sums);
+}
+
 std::string report_sums_text(const ReportSums &sums) {
-  std::string text = first_line(sums) + rows_text(sums) + reasons_text(sums);
+  std::string text = first_line(sums) + report_builds_text(sums);
   if (sums.own_binaries.count > 0) {
     text += fmt::format("\nwithout Kiln: applications loaded {} ({}) from caches of their own\n",
                         amount(sums.own_binaries.count, "binary", "binaries"),
@@ -347,6 +396,7 @@ json report_sums_json(const ReportSums &sums) {
           {"first_other_line", sums.other_lines > 0 ? json(sums.first_other_line) : json()},
           {"processes", sums.processes.size()},
           {"builds", builds_of(sums)},
+          {"devices", sums.devices},
           {"outcomes", outcomes},
           {"reasons", reasons},
           {"own_binaries",

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <istream>
 #include <map>
 #include <set>
 #include <string>
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "builder/base/builder_status.hpp"
 
 namespace kiln::builder {
 
@@ -52,6 +55,7 @@ struct ReportSums {
   std::map<WordPair, Row> rows;                        // builds, by outcome and rung
   std::vector<ReportReason> reasons;
   std::map<WordPair, std::size_t> reason_numbers;  // in `reasons`, by outcome and reason
+  std::set<std::string> devices;                   // names of the programs' devices
   Row own_binaries;
   std::uint64_t own_bytes = 0;
   std::vector<std::pair<std::size_t, double>> first_results;  // a process and milliseconds
@@ -64,6 +68,19 @@ struct ReportSums {
 void add_report_line(std::string_view line, const std::string &file, std::size_t number,
                      ReportSums *sums);
 
+// Adds the lines of a file; "-" is standard input. Fails with Code::failed if the file cannot be
+// read.
+Status add_report(const std::string &path, ReportSums *sums);
+// The same for lines that are read already; `name` is for the place of the first other line.
+Status add_report_lines(std::istream &in, const std::string &name, ReportSums *sums);
+
+// Returns the total duration of the builds, in milliseconds.
+double build_milliseconds(const ReportSums &sums);
+// Returns the number of builds.
+std::size_t builds_of(const ReportSums &sums);
+
+// Returns the outcomes of the builds with their durations, and the reasons, for people.
+std::string report_builds_text(const ReportSums &sums);
 // Returns the sums for people, names and reasons as from printable_line().
 std::string report_sums_text(const ReportSums &sums);
 // Returns the sums with all reasons, schema 1.

@@ -3,6 +3,7 @@
 #include "builder/layer/layer_environment.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <functional>
 
@@ -131,6 +132,19 @@ std::string variables_text(const Variables &variables, const std::string &form) 
   const auto *found = std::find_if(std::begin(kForms), std::end(kForms),
                                    [&](const Form &one) { return form == one.name; });
   return found == std::end(kForms) ? std::string() : found->text(variables);
+}
+
+std::string shell_command(const std::vector<std::string> &words) {
+  const auto is_plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("%+,-./:=@_").find(c) != std::string_view::npos;
+  };
+  std::string text;
+  for (const std::string &word : words) {
+    if (!text.empty()) text += ' ';
+    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), is_plain);
+    text += plain ? word : in_shell(word);
+  }
+  return text;
 }
 
 }  // namespace kiln::builder

@@ -34,4 +34,7 @@ const std::vector<std::string> &environment_forms();
 // Returns lines that set the variables, in one of environment_forms().
 std::string variables_text(const Variables &variables, const std::string &form);
 
+// Returns a command as a user would type it in a shell: words are quoted where they must be.
+std::string shell_command(const std::vector<std::string> &words);
+
 }  // namespace kiln::builder

@@ -101,7 +101,8 @@ std::string recording_text(const std::string &report, const std::string &spool,
     return "nothing was recorded: no process used OpenCL through an ICD loader that takes layers; "
            "see 'kiln doctor'";
   }
-  std::string text = fmt::format("{} recorded in {}", counted(counts.recorded.size()), spool);
+  std::string text = counted(counts.recorded.size()) + " recorded";
+  if (!spool.empty()) text += " in " + spool;
   if (counts.own_binaries != 0) {
     text += fmt::format("; {} loaded from the application's own cache, not recorded: empty it",
                         counted(counts.own_binaries));

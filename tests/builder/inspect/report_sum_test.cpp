@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/inspect/report_sum.hpp"
 
+#include <sstream>
+
 #include <fmt/format.h>
 
 #include "tests/support/catch.hpp"
@@ -53,6 +55,22 @@ const char kOwnBinary[] =
     R"({"process": "0000000000000001", "outcome": "own_binary", "bytes": 123, "milliseconds": 2.0})";
 
 }  // namespace
+
+TEST_CASE("devices of all programs are named once, and all builds add up", "[report_sum]") {
+  ReportSums sums;
+  std::istringstream lines(
+      R"({"outcome": "passed", "rung": "", "devices": ["b", "a"], "milliseconds": 2.5})"
+      "\n"
+      R"({"outcome": "served", "rung": "exact", "devices": ["a", 7], "milliseconds": 0.25})"
+      "\n"
+      R"({"outcome": "served", "rung": "exact", "devices": "c"})"
+      "\nno line\n");
+  REQUIRE(add_report_lines(lines, "r", &sums).ok());
+  CHECK(sums.devices == std::set<std::string>{"a", "b"});
+  CHECK(builds_of(sums) == 3);
+  CHECK(build_milliseconds(sums) == 2.75);
+  CHECK(sums.first_other_line == "r:4");
+}
 
 TEST_CASE("the text says what was loaded, how fast, and why the rest was not", "[report_sum]") {
   CHECK(

@@ -57,6 +57,11 @@ TEST_CASE("a shell reads the values as they are", "[layer_environment]") {
   CHECK(run_tool(request).out == kHard[0].second);
 }
 
+TEST_CASE("a command is quoted only where a shell needs it", "[layer_environment]") {
+  CHECK(shell_command({"kiln", "serve", "--pack", "a b.kiln", "--", "./app", "-x=1", "it's", ""}) ==
+        "kiln serve --pack 'a b.kiln' -- ./app -x=1 'it'\\''s' ''");
+}
+
 TEST_CASE("each form quotes as its reader unquotes", "[layer_environment]") {
   CHECK(variables_text(kHard, "environment.d") ==
         "KILN_A=\"a 'b' \\\"c\\\" \\\\ \\$HOME `d` 100% e\"\n");

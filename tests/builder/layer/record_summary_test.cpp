@@ -23,6 +23,7 @@ TEST_CASE("a recording counts each program once", "[record_summary]") {
   CHECK(recording_text(kStarted, "s", {}) == "0 programs recorded in s");
   CHECK(recording_text(line("a", "it is recorded") + line("a", "it is recorded"), "s", {}) ==
         "1 program recorded in s");
+  CHECK(recording_text(line("a", "it is recorded"), "", {}) == "1 program recorded");
   CHECK(recording_text(line("a", "it is recorded") + line("b", "it is recorded"), "s", {}) ==
         "2 programs recorded in s");
 }

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// kiln try: records an application, builds a pack of its programs, runs the application again from
+// that pack, and compares both runs.
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "builder/cli/layer_options.hpp"
+#include "builder/cli/parse.hpp"
+#include "builder/inspect/report_sum.hpp"
+#include "builder/layer/record_summary.hpp"
+#include "builder/process/foreground.hpp"
+#include "builder/process/fork_call.hpp"
+
+namespace kiln::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct TryArguments : LayerArguments {  // without packs, overlay and report
+  std::string output;                   // empty: the application's name with .kiln
+  bool json = false;
+};
+
+// A run of the application under the layer.
+struct LayerRun {
+  builder::ProcessExit exit;
+  double seconds = 0;        // from its start to its end
+  std::string lines;         // its report
+  builder::ReportSums sums;  // of the report
+};
+
+// Returns the pack's path. Fails with Code::failed if nothing can be written there or if the file
+// there must stay. A pack that the user did not name is never replaced: it may be of another script
+// with the same interpreter.
+Result<std::string> choose_output(const TryArguments &arguments) {
+  const std::string path = !arguments.output.empty()
+                               ? arguments.output
+                               : fs::path(arguments.command[0]).filename().string() + ".kiln";
+  std::error_code error;
+  const bool exists = fs::exists(path, error);
+  if (exists && arguments.output.empty()) {
+    return Status(Code::failed,
+                  fmt::format("{} exists; 'kiln try -o {}' replaces it, and keeps its binaries of "
+                              "the same programs",
+                              path, path));
+  }
+  if (Status s = check_output(path, {}); !s.ok()) return s;
+  if (!exists) return path;
+  const auto earlier = open_pack(path);  // as 'kiln build' does, but before anything runs
+  if (earlier.ok()) return path;
+  return Status(earlier.status().code,
+                earlier.status().message + "\nkiln: it is not replaced; give another output");
+}
+
+// Runs the application with empty driver caches below `folder`, so that both runs are alike.
+Result<LayerRun> run_application(const TryArguments &arguments, const builder::Variables &variables,
+                                 const std::string &report, const char *mode,
+                                 const std::string &folder) {
+  builder::use_driver_caches(folder + "/" + mode);
+  const auto start = builder::Clock::now();
+  const auto exit = run_under_layer(arguments.command, variables, mode, arguments.json);
+  if (!exit.ok()) return exit.status();
+  LayerRun run{*exit, builder::milliseconds_since(start) / 1000, report_lines(report), {}};
+  std::istringstream lines(run.lines);
+  if (Status s = builder::add_report_lines(lines, report, &run.sums); !s.ok()) return s;
+  return run;
+}
+
+void tell_failure(const char *which, const builder::ProcessExit &exit) {
+  if (exit.done()) return;
+  complain(fmt::format("the {} run ended with {} {}", which,
+                       exit.end == builder::ProcessEnd::exited ? "exit code" : "signal",
+                       exit.code));
+}
+
+// Runs a command of this executable, and returns its exit code. Its standard output is standard
+// error, or nothing.
+int run_kiln(std::vector<std::string> words, bool is_quiet) {
+  words.insert(words.begin(), builder::executable_folder() / "kiln");
+  const builder::ProcessExit exit = builder::run_foreground(words, [is_quiet] {
+    restore_signals();
+    dup2(is_quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : STDERR_FILENO, STDOUT_FILENO);
+  });
+  if (exit.end == builder::ProcessEnd::not_started) return kNoDevice;
+  return builder::end_as(exit);
+}
+
+// Returns the values of --device for 'kiln build': the devices that the application built programs
+// for. An empty one stands for all devices, also if the report names none.
+std::vector<std::string> used_devices(const builder::ReportSums &sums) {
+  const auto devices = builder::list_devices();
+  std::vector<std::string> used;
+  if (devices.ok()) {
+    for (const builder::DeviceInfo &device : *devices) {
+      const auto &name = device.identity.text(runtime::Field::device_name);
+      if (sums.devices.contains(name)) used.push_back(std::to_string(device.index));
+    }
+  }
+  if (used.empty() || used.size() == devices->size()) return {""};
+  return used;
+}
+
+// Makes the pack of what is in the spool. Returns the worst exit code of the commands.
+int build_pack(const std::string &spool, const std::string &output, const std::string &folder,
+               const builder::ReportSums &recorded) {
+  const std::string base = folder + "/base.kiln";
+  int worst = run_kiln({"compile", "--keep-going", spool, "-o", base}, true);
+  std::error_code error;
+  if (!fs::exists(base, error)) return worst;
+  for (const std::string &device : used_devices(recorded)) {
+    std::vector<std::string> words = {"build", base, "-o", output};
+    if (!device.empty()) words.insert(words.end(), {"--device", device});
+    worst = std::max(worst, run_kiln(words, false));
+  }
+  return worst;
+}
+
+std::vector<std::string> serve_command(const TryArguments &arguments, const std::string &output) {
+  std::vector<std::string> words = {"kiln", "serve", "--pack", output};
+  if (!arguments.layer.empty()) words.insert(words.end(), {"--layer", arguments.layer});
+  words.push_back("--");
+  words.insert(words.end(), arguments.command.begin(), arguments.command.end());
+  return words;
+}
+
+std::string row_text(const char *name, const LayerRun &run) {
+  const auto &firsts = run.sums.first_results;
+  return fmt::format("{:9}{:>14.2f}{:>16}{:>11.3f}{:>18}\n", name, run.seconds,
+                     builder::builds_of(run.sums), builder::build_milliseconds(run.sums) / 1000,
+                     firsts.empty() ? "-" : fmt::format("{:.2f}", firsts[0].second / 1000));
+}
+
+json run_json(const LayerRun &run) {
+  const bool exited = run.exit.end == builder::ProcessEnd::exited;
+  return {{"seconds", run.seconds},
+          {"exit", exited ? run.exit.code : -1},
+          {"report", builder::report_sums_json(run.sums)}};
+}
+
+void tell_result(const TryArguments &arguments, const std::string &output, const LayerRun &recorded,
+                 const LayerRun &served) {
+  const std::vector<std::string> command = serve_command(arguments, output);
+  if (const std::size_t own = served.sums.own_binaries.count; own != 0) {
+    std::string folders;
+    for (const std::string &folder : builder::own_cache_folders(variable("HOME")))
+      folders += (folders.empty() ? " (" : ", ") + folder;
+    complain(
+        fmt::format("in the served run {} came from the application's own cache, not from the "
+                    "pack: empty it{} or switch it off, and try again",
+                    count(own, "program"), folders.empty() ? "" : folders + ")"));
+  }
+  if (arguments.json) {
+    print(json{{"schema", 1},
+               {"pack", output},
+               {"serve", command},
+               {"recorded", run_json(recorded)},
+               {"served", run_json(served)}});
+    return;
+  }
+  complain("both runs began with empty driver caches");
+  pass_on(fmt::format("{:9}{:>14}{:>16}{:>11}{:>18}\n", "run", "whole run, s", "program builds",
+                      "builds, s", "first result, s") +
+          row_text("recorded", recorded) + row_text("served", served));
+  if (const std::string text = builder::report_builds_text(served.sums); !text.empty())
+    pass_on("\nthe served run's program builds" + text + "\n");
+  complain(fmt::format("keep {}; this runs the application with it:\n  {}", output,
+                       builder::shell_command(command)));
+}
+
+// Returns the first failure of the application, or else Kiln's exit code.
+int end(const LayerRun &recorded, const LayerRun *served, int code) {
+  if (served != nullptr && !served->exit.done()) return builder::end_as(served->exit);
+  return recorded.exit.done() ? code : builder::end_as(recorded.exit);
+}
+
+// Does everything in `folder`, which is empty.
+int run_in(const TryArguments &arguments, const std::string &output, const std::string &folder) {
+  LayerArguments recording = arguments, serving = arguments;
+  recording.report = folder + "/recorded.report";
+  if (recording.spool.empty()) recording.spool = folder + "/spool";
+  serving.spool.clear();
+  serving.report = folder + "/served.report";
+  serving.packs = {output};
+  if (Status s = make_spool(recording.spool); !s.ok()) return fail(s);
+  const builder::LoaderChoice loader = builder::choose_icd_loader();
+  if (!loader.why_not.empty()) return fail({Code::no_opencl, loader.why_not});
+  const auto to_record = variables_of(recording, loader), to_serve = variables_of(serving, loader);
+  for (const auto *variables : {&to_record, &to_serve}) {
+    if (!variables->ok()) return fail(variables->status());
+  }
+  tell_preload(loader);
+  unsetenv("KILN_OVERLAY");  // the pack alone is tried
+  const off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR);
+
+  const auto recorded = run_application(arguments, *to_record, recording.report, "record", folder);
+  if (!recorded.ok()) return fail(recorded.status());
+  tell_failure("recorded", recorded->exit);
+  complain(builder::recording_text(recorded->lines, arguments.spool,
+                                   builder::own_cache_folders(variable("HOME"))));
+  std::vector<std::string> programs;
+  if (Status s = packs::packs_in(recording.spool, &programs); !s.ok()) return fail(s);
+  if (programs.empty() || recorded->exit.end == builder::ProcessEnd::signalled) {
+    complain("no pack was made");
+    return end(*recorded, nullptr, kSomeFailed);
+  }
+  const int code = build_pack(recording.spool, output, folder, recorded->sums);
+  if (std::error_code error; !fs::exists(output, error)) return end(*recorded, nullptr, code);
+
+  if (input >= 0) lseek(STDIN_FILENO, input, SEEK_SET);
+  const auto served = run_application(arguments, *to_serve, serving.report, "serve", folder);
+  if (!served.ok()) return fail(served.status());
+  tell_failure("served", served->exit);
+  tell_result(arguments, output, *recorded, *served);
+  return end(*recorded, &*served, code);
+}
+
+int run(const TryArguments &arguments) {
+  const auto output = choose_output(arguments);
+  if (!output.ok()) return fail(output.status());
+  const std::string place = variable("TMPDIR");
+  supervise_command("interrupted");
+  const auto folder = builder::TemporaryFolder::make();
+  if (!folder.ok()) return fail(folder.status());
+  // The application has its own temporary files where it has them without Kiln.
+  place.empty() ? unsetenv("TMPDIR") : setenv("TMPDIR", place.c_str(), 1);
+  return run_in(arguments, *output, folder->path());
+}
+
+}  // namespace
+
+void add_try(CLI::App &app, Command *command) {
+  auto arguments = std::make_shared<TryArguments>();
+  CLI::App *sub = app.add_subcommand(
+      "try", "Run an application twice, first recorded, then with binaries, and compare the runs");
+  add_output_option(*sub, &arguments->output,
+                    "Pack to write; if it exists, its binaries and targets are kept; default: the "
+                    "application's name with .kiln, which must not exist");
+  sub->add_option("--spool", arguments->spool,
+                  "Record into this folder, and keep it; default: a temporary folder")
+      ->type_name("DIR");
+  add_application(*sub, arguments.get());
+  sub->get_option("command")->required();
+  add_json_flag(*sub, &arguments->json);
+  sub->callback([=] { *command = [=] { return run(*arguments); }; });
+}
+
+}  // namespace kiln::cli
