@@ -9,6 +9,7 @@
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/signatures.hpp"
 #include "runtime/device/device.hpp"
+#include "runtime/source/whole_program.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -124,6 +125,18 @@ json binary_json(const packs::Contents &contents, const packs::Binary &binary) {
             {"finish", finish_json(binary.finish)}}}};
 }
 
+// Returns the variant's name, and what `more` makes of it; the hash if there is no such variant.
+template <typename More>
+std::string named_variant(const packs::Contents &contents, const packs::Digest &hash,
+                          const More &more) {
+  for (const packs::Program &program : contents.programs) {
+    for (const packs::Variant &variant : program.variants) {
+      if (variant.hash == hash) return program.name + "/" + variant.name + more(program, variant);
+    }
+  }
+  return packs::hex(hash);
+}
+
 std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 json target_json(const packs::Contents &contents, const packs::Target &target) {
@@ -231,13 +244,27 @@ std::string finish_text(const packs::Finish &finish) {
   return (finish.why_not.empty() ? "not launched" : "not launched: " + finish.why_not) + proof;
 }
 
+std::string kernels_label(const std::vector<std::string> &kernels) {
+  constexpr std::size_t kMost = 2;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kernels.size(), kMost); ++i)
+    text += (i == 0 ? "" : ", ") + kernels[i];
+  return text + (kernels.size() > kMost ? ", ..." : "");
+}
+
+std::string recorded_kernels(const packs::Program &program, const packs::Variant &variant) {
+  if (variant.kernels.empty() || !source::is_program_name(program.name)) return {};
+  std::vector<std::string> names;
+  for (const packs::Kernel &kernel : variant.kernels) names.push_back(kernel.name);
+  return " (" + kernels_label(names) + ")";
+}
+
 std::string variant_label(const packs::Contents &contents, const packs::Digest &hash) {
-  for (const packs::Program &program : contents.programs) {
-    for (const packs::Variant &variant : program.variants) {
-      if (variant.hash == hash) return program.name + "/" + variant.name;
-    }
-  }
-  return packs::hex(hash);
+  return named_variant(contents, hash, [](const auto &, const auto &) { return ""; });
+}
+
+std::string variant_title(const packs::Contents &contents, const packs::Digest &hash) {
+  return named_variant(contents, hash, recorded_kernels);
 }
 
 json describe_contents(const packs::Contents &contents) {

@@ -47,7 +47,16 @@ std::string tuning_place(const packs::Tuning &tuning);
 // Returns "final", "not final: its first launch compiles" or "not launched: ...".
 std::string finish_text(const packs::Finish &finish);
 
+// Returns "Iq, Iqxy, ...": the first kernels, by which users know a program.
+std::string kernels_label(const std::vector<std::string> &kernels);
+
+// Returns " (Iq, Iqxy, ...)" for a variant of a recorded program, whose name is made of its source
+// and says nothing; empty for other programs.
+std::string recorded_kernels(const packs::Program &program, const packs::Variant &variant);
+
 // Returns "laplace/scalar" for the variant with that hash; the hash if there is no such variant.
 std::string variant_label(const packs::Contents &contents, const packs::Digest &hash);
+// Returns the same for people, with recorded_kernels().
+std::string variant_title(const packs::Contents &contents, const packs::Digest &hash);
 
 }  // namespace kiln::builder

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
 
 namespace kiln::builder {
@@ -29,7 +30,6 @@ constexpr std::array<std::string_view, 3> kBuilds = {"served", "compiled", "pass
 constexpr std::size_t kLongestLine = 1u << 20u;
 
 constexpr std::size_t kMostExamples = 3;
-constexpr std::size_t kMostKernels = 2;     // that name a program in the text
 constexpr std::size_t kMostReasons = 10;    // in the text
 constexpr double kMostMilliseconds = 1e12;  // 32 years; a larger number is no duration
 
@@ -78,10 +78,7 @@ ReportProcess *process_of(const json &line, ReportSums *sums) {
 std::string label_of(const ReportReason::Example &example) {
   const auto &kernels = example.kernels;
   if (kernels.empty()) return example.program.empty() ? "no name" : example.program;
-  std::string text = kernels[0];
-  for (std::size_t i = 1; i < std::min(kernels.size(), kMostKernels); ++i)
-    text += ", " + kernels[i];
-  return text + (kernels.size() > kMostKernels ? ", ..." : "");
+  return kernels_label(kernels);
 }
 
 void add_reason(const WordPair &key, const json &line, ReportSums *sums) {

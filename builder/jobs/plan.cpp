@@ -9,6 +9,7 @@
 #include <set>
 
 #include "builder/finish/launch_sizes.hpp"
+#include "builder/inspect/pack_json.hpp"
 #include "builder/jobs/earlier.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/text.hpp"
@@ -274,7 +275,8 @@ PlanCounts count_jobs(const std::vector<Job> &plan) {
 std::string job_name(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                      const Job &job) {
   const packs::Program &program = base.programs[job.program];
-  return program.name + "/" + program.variants[job.variant].name + " for " +
+  const packs::Variant &variant = program.variants[job.variant];
+  return program.name + "/" + variant.name + recorded_kernels(program, variant) + " for " +
          devices[job.device].label();
 }
 

@@ -66,7 +66,8 @@ struct PlanCounts {
 };
 PlanCounts count_jobs(const std::vector<Job> &plan);
 
-// Returns a job's name: "laplace/scalar for NVIDIA H200 (driver 580)".
+// Returns a job's name: "laplace/scalar for NVIDIA H200 (driver 580)". That of a recorded program
+// also names kernels: "cl-.../recorded-1a2b3c4d (Iq, Iqxy, ...) for NVIDIA H200 (driver 580)".
 std::string job_name(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                      const Job &job);
 

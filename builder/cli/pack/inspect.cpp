@@ -15,13 +15,14 @@ namespace kiln::cli {
 namespace {
 
 // Returns a line such as "  scalar           -cl-std=CL1.2, needs images".
-std::string variant_text(const packs::Variant &variant) {
+std::string variant_text(const packs::Program &program, const packs::Variant &variant) {
   std::string facts = variant.options;
   for (const std::string &requirement : variant.requirements) {
     if (&requirement == &variant.requirements.front()) facts += facts.empty() ? "needs" : ", needs";
     facts += " " + requirement;
   }
-  return facts.empty() ? "  " + variant.name : fmt::format("  {:16} {}", variant.name, facts);
+  const std::string name = variant.name + builder::recorded_kernels(program, variant);
+  return facts.empty() ? "  " + name : fmt::format("  {:16} {}", name, facts);
 }
 
 std::string records_text(const packs::Contents &contents) {
@@ -50,7 +51,7 @@ std::string binary_text(const packs::Contents &contents, const packs::Binary &bi
                         const char *kind) {
   const packs::BlobRef blob = binary.blob.blob();
   return fmt::format("  {:24} {:8} bytes, {:8} stored  {}  {}{}\n",
-                     builder::variant_label(contents, binary.variant), blob.raw_size(),
+                     builder::variant_title(contents, binary.variant), blob.raw_size(),
                      blob.stored_size(), packs::hex(binary.blob.name()).substr(0, 16),
                      builder::finish_text(binary.finish), kind);
 }
@@ -59,7 +60,8 @@ std::string programs_text(const packs::Contents &contents) {
   std::string text;
   for (const packs::Program &program : contents.programs) {
     text += fmt::format("program {}\n", program.name);
-    for (const packs::Variant &variant : program.variants) text += variant_text(variant) + "\n";
+    for (const packs::Variant &variant : program.variants)
+      text += variant_text(program, variant) + "\n";
   }
   return text;
 }

@@ -107,6 +107,26 @@ TEST_CASE("a plan has a job for each device and variant, with its reason") {
   CHECK(builder::job_name(base, devices, plan[3]) == "blur/plain for : GPU (driver 2)");
 }
 
+TEST_CASE("a job of a recorded program is named with the first kernels") {
+  auto base = two_variants();
+  packs::Program &program = base.programs[0];
+  const std::vector<DeviceInfo> devices = {device("2", false)};
+  const builder::Job job = builder::make_plan(base, devices, {})[0];
+  packs::Variant &variant = program.variants[job.variant];
+  variant.name = "recorded-1";
+  variant.kernels = {{"Iq", 1}, {"Iqxy", 1}, {"Imagnetic", 1}};
+  program.name = "cl-0123456789abcdef0123456789abcdef";
+  const std::string name = program.name + "/recorded-1";
+  CHECK(builder::job_name(base, devices, job) == name + " (Iq, Iqxy, ...) for : GPU (driver 2)");
+  variant.kernels.pop_back();
+  CHECK(builder::job_name(base, devices, job) == name + " (Iq, Iqxy) for : GPU (driver 2)");
+  variant.kernels.clear();
+  CHECK(builder::job_name(base, devices, job) == name + " for : GPU (driver 2)");
+  program.name = "cl-blur";  // of a manifest
+  variant.kernels = {{"Iq", 1}};
+  CHECK(builder::job_name(base, devices, job) == "cl-blur/recorded-1 for : GPU (driver 2)");
+}
+
 TEST_CASE("the shards of a plan are all of it, each job once, whatever was built before") {
   const auto base = two_variants();
   const std::vector<DeviceInfo> devices = {device("1", true), device("2", true)};
