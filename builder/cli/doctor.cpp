@@ -17,6 +17,7 @@
 #include "builder/device/platforms.hpp"
 #include "builder/inspect/overlay_folder.hpp"
 #include "builder/inspect/printable.hpp"
+#include "builder/inspect/report_sum.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/run_tool.hpp"
 #include "kiln/packs/pack_folder.hpp"
@@ -39,6 +40,11 @@ class Findings {
  public:
   void add(const char *name, json value) { facts_[name] = std::move(value); }
   void say(const std::string &line) { text_ += builder::printable_line(line) + "\n"; }
+  void say_below(const std::string &lines) {  // printable ones
+    std::istringstream all(lines);
+    for (std::string line; std::getline(all, line);)
+      text_ += line.empty() ? "\n" : "  " + line + "\n";
+  }
   void blame(const std::string &problem) { problems_.push_back(problem); }
 
   int print_all(bool as_json) {
@@ -136,8 +142,9 @@ void look_at_loader(const builder::LoaderChoice &loader, Findings *findings) {
   findings->add("icd_loader", facts);
 }
 
-bool has_started(const std::string &report) {
-  return report_lines(report).find("\"started\"") != std::string::npos;
+// Returns whether a process reached the layer since the report had `from` bytes.
+bool has_started(const std::string &report, std::uintmax_t from = 0) {
+  return report_lines(report, from).find("\"started\"") != std::string::npos;
 }
 
 // Splits a list of paths, as in variables of the environment.
@@ -290,15 +297,38 @@ void look_at_overlay(const std::string &path, Findings *findings) {
   findings->add("overlay", facts);
 }
 
-// Runs the application as kiln serve does, and tells what became of its programs.
+// Tells how the last start went, by the application's report; an empty path: there is none.
+void look_at_report(const std::string &path, Findings *findings) {
+  json start = nullptr;
+  std::error_code error;
+  if (path.empty() || !fs::exists(path, error)) {
+    if (!path.empty()) findings->say("report: " + path + " does not exist yet");
+  } else {
+    builder::ReportSums sums;
+    if (Status s = builder::add_last_start(path, &sums); !s.ok()) {
+      findings->blame(s.message);
+    } else if (sums.lines == 0) {
+      findings->say("report: " + path + ": no process in it built a program");
+    } else {
+      start = builder::report_sums_json(sums);
+      findings->say("report: " + path + ": the last start that built programs");
+      findings->say_below(builder::report_sums_text(sums));
+    }
+  }
+  findings->add("last_start", start);
+}
+
+// Runs the application as kiln serve does, and tells whether it reached the layer.
 void look_at_application(const LayerArguments &arguments, const builder::LoaderChoice &loader,
                          Findings *findings) {
   const auto variables = variables_of(arguments, loader);
   if (!variables.ok()) return findings->blame(variables.status().message);
   tell_preload(loader);
+  std::error_code error;
+  const std::uintmax_t before = fs::file_size(arguments.report, error);  // it exists
   const auto exit = run_under_layer(arguments.command, *variables, "serve", true);
   if (!exit.ok()) return findings->blame(exit.status().message);
-  const bool reached = has_started(arguments.report);
+  const bool reached = has_started(arguments.report, before);
   findings->add(
       "application",
       {{"reached", reached}, {"exit", exit->end == builder::ProcessEnd::exited ? exit->code : -1}});
@@ -324,9 +354,10 @@ int run(LayerArguments arguments, bool as_json) {
   look_at_overlay(arguments.overlay, &findings);
   look_at_variables(&findings);
   if (!arguments.command.empty()) {
-    arguments.report = folder->path() + "/report";
+    if (arguments.report.empty()) arguments.report = folder->path() + "/report";
     look_at_application(arguments, loader, &findings);
   }
+  look_at_report(arguments.report.empty() ? variable("KILN_REPORT") : arguments.report, &findings);
   return findings.print_all(as_json);
 }
 
@@ -341,6 +372,9 @@ void add_doctor(CLI::App &app, Command *command) {
       "doctor", "Look at what is between an application and its binaries, and name what is wrong");
   add_serving_options(*sub, options.get());
   add_application(*sub, options.get());
+  add_report_option(*sub, &options->report,
+                    "Report whose last start is told; an application appends to it; default: "
+                    "KILN_REPORT");
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options, options->json); }; });
 }

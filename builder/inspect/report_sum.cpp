@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <limits>
 #include <numeric>
@@ -304,6 +305,33 @@ json starts_json(const ApplicationStarts &starts) {
           {"later_results", times_json(starts.later_results())}};
 }
 
+Status each_line(std::istream &in, const std::string &name,
+                 const std::function<void(std::string_view line, std::size_t number)> &use) {
+  std::string line(kLongestLine + 1, '\0');
+  errno = 0;
+  for (std::size_t number = 1; in.good(); ++number) {
+    in.getline(line.data(), static_cast<std::streamsize>(line.size()));
+    if (in.bad()) break;
+    const std::size_t end = in.good() ? 1 : 0;  // the line end, which is counted
+    const std::size_t size = static_cast<std::size_t>(in.gcount()) - end;
+    if (in.fail() && !in.eof()) {
+      in.clear();
+      in.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+    }
+    use({line.data(), size}, number);
+  }
+  if (!in.bad()) return {};
+  return {Code::failed, name + ": " + std::strerror(errno == 0 ? EIO : errno)};
+}
+
+Status each_line_of(const std::string &path,
+                    const std::function<void(std::string_view line, std::size_t number)> &use) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file.is_open()) return {Code::failed, path + ": " + std::strerror(errno)};
+  return each_line(file, path, use);
+}
+
 }  // namespace
 
 void add_report_line(std::string_view line, const std::string &file, std::size_t number,
@@ -318,21 +346,9 @@ void add_report_line(std::string_view line, const std::string &file, std::size_t
 }
 
 Status add_report_lines(std::istream &in, const std::string &name, ReportSums *sums) {
-  std::string line(kLongestLine + 1, '\0');
-  errno = 0;
-  for (std::size_t number = 1; in.good(); ++number) {
-    in.getline(line.data(), static_cast<std::streamsize>(line.size()));
-    if (in.bad()) break;
-    const std::size_t end = in.good() ? 1 : 0;  // the line end, which is counted
-    const std::size_t size = static_cast<std::size_t>(in.gcount()) - end;
-    if (in.fail() && !in.eof()) {
-      in.clear();
-      in.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-    }
-    add_report_line({line.data(), size}, name, number, sums);
-  }
-  if (!in.bad()) return {};
-  return {Code::failed, name + ": " + std::strerror(errno == 0 ? EIO : errno)};
+  return each_line(in, name, [&](std::string_view line, std::size_t number) {
+    add_report_line(line, name, number, sums);
+  });
 }
 
 Status add_report(const std::string &path, ReportSums *sums) {
@@ -340,10 +356,26 @@ Status add_report(const std::string &path, ReportSums *sums) {
     std::ios::sync_with_stdio(false);  // else each byte is read by a call
     return add_report_lines(std::cin, "standard input", sums);
   }
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file.is_open()) return {Code::failed, path + ": " + std::strerror(errno)};
-  return add_report_lines(file, path, sums);
+  return each_line_of(path, [&](std::string_view line, std::size_t number) {
+    add_report_line(line, path, number, sums);
+  });
+}
+
+Status add_last_start(const std::string &path, ReportSums *sums) {
+  std::string last;
+  const auto process = [](std::string_view line, bool only_builds) {
+    const json value = json::parse(line, nullptr, false);
+    if (!value.is_object()) return std::string();
+    const bool is_build = place_of(word_of(value, "outcome")) < kBuilds.size();
+    return is_build || !only_builds ? word_of(value, "process") : std::string();
+  };
+  Status status = each_line_of(path, [&](std::string_view line, std::size_t) {
+    if (const std::string id = process(line, true); !id.empty()) last = id;
+  });
+  if (!status.ok() || last.empty()) return status;
+  return each_line_of(path, [&](std::string_view line, std::size_t number) {
+    if (process(line, false) == last) add_report_line(line, path, number, sums);
+  });
 }
 
 double build_milliseconds(const ReportSums &sums) {

@@ -74,6 +74,10 @@ Status add_report(const std::string &path, ReportSums *sums);
 // The same for lines that are read already; `name` is for the place of the first other line.
 Status add_report_lines(std::istream &in, const std::string &name, ReportSums *sums);
 
+// Adds the lines of the last process in the file that built a program; nothing if none did, or if
+// the lines name no process. Reads the file twice. Fails as add_report() does.
+Status add_last_start(const std::string &path, ReportSums *sums);
+
 // Returns the total duration of the builds, in milliseconds.
 double build_milliseconds(const ReportSums &sums);
 // Returns the number of builds.

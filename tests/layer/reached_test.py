@@ -180,6 +180,38 @@ class Reached(unittest.TestCase):
                      "no OpenCL platform", "the application did not reach the layer"):
             self.assertIn(text, problems)
 
+    def test_doctor_tells_the_last_start(self):
+        """Of the report that is named, of KILN_REPORT's, or of the application that it runs."""
+        self.assertIsNone(self.doctor(KILN_REPORT=str(self.report))["last_start"])
+        options = ("--overlay", self.overlay, "--report", self.report)
+        run(*serving(*options, sections=("build", "run")))
+        first = self.doctor("--report", self.report)["last_start"]
+        self.assertEqual([row["outcome"] for row in first["outcomes"]], ["passed"])
+        keep(self.overlay)
+        run(*serving(*options, sections=("build", "run")))
+        # Lines of another process, between and after those of the last start.
+        lines = self.report.read_text().splitlines()
+        old = [line for line in lines if json.loads(line)["process"] == json.loads(lines[0])["process"]]
+        self.report.write_text("\n".join(old[:-1] + lines[len(old):-1] + [old[-1], lines[-1],
+                                                                          "no line", old[0]]) + "\n")
+        last = self.doctor(KILN_REPORT=str(self.report))["last_start"]
+        self.assertEqual({row["outcome"] for row in last["outcomes"]}, {"served"})
+        self.assertEqual((last["processes"], last["builds"], last["other_lines"]),
+                         (1, first["builds"], 0))
+        self.assertGreater(last["applications"][0]["first_result"], 0)
+        text = run(KILN, "doctor", "--layer", LAYER, "--report", self.report).output
+        self.assertIn(f"report: {self.report}: the last start that built programs\n"
+                      "  1 process of 1 application, ", text)
+        found = self.doctor("--overlay", self.overlay, "--", APPLICATION, "build")
+        self.assertTrue(found["last_start"]["builds"])
+        size = self.report.stat().st_size
+        self.doctor(*options, "--", APPLICATION, "build")
+        self.assertGreater(self.report.stat().st_size, size)
+        self.report.unlink()
+        self.report.mkdir()
+        self.assertIn(f"{self.report}: Is a directory",
+                      self.doctor(KILN_REPORT=str(self.report))["problems"])
+
     def test_printed_variables_do_what_serve_does(self):
         """The shell's form, in a shell."""
         first = run(*serving("--overlay", self.overlay, sections=("build",)))
