@@ -95,7 +95,6 @@ void add_apply(CLI::App &app, Command *command);
 void add_bench(CLI::App &app, Command *command);
 void add_build(CLI::App &app, Command *command);
 void add_compile(CLI::App &app, Command *command);
-void add_crosscheck(CLI::App &app, Command *command);
 void add_delta(CLI::App &app, Command *command);
 void add_devices(CLI::App &app, Command *command);
 void add_diff(CLI::App &app, Command *command);

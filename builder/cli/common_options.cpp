@@ -147,13 +147,11 @@ void add_load_options(CLI::App &command, LoadOptions *options) {
   command
       .add_option_function<std::vector<std::string>>(
           "--without", set_without,
-          "Do not load 'binary' (overlay, exact, compatible, intermediate), 'il' or 'source'")
+          "Do not load 'binary' (overlay, exact, intermediate), 'il' or 'source'")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"binary", "il", "source"}).description(""))
       ->type_name("RUNG,...");
-  command.add_flag("--compatible", options->compatible,
-                   "Allow another target's binary that is known to work on this device");
   add_overlay_option(
       command, &options->overlay,
       "Keep in DIR what had to be compiled on this device, and which binaries crashed its driver");
@@ -191,7 +189,6 @@ Result<builder::RunRequest> make_request(const LoadOptions &options) {
   if (options.no_binary) request.flags |= KILN_LOAD_NO_BINARY;
   if (options.no_il) request.flags |= KILN_LOAD_NO_IL;
   if (options.no_source) request.flags |= KILN_LOAD_NO_SOURCE;
-  if (options.compatible) request.flags |= KILN_LOAD_COMPATIBLE;
   request.unload = options.unload_compiler;
   request.overlay = options.overlay;
   request.timeout = in_milliseconds(options.timeout_seconds);

@@ -71,7 +71,6 @@ struct LoadOptions {
   bool no_binary = false;
   bool no_il = false;
   bool no_source = false;
-  bool compatible = false;
   bool unload_compiler = false;
   std::string overlay;
   double timeout_seconds = 120;

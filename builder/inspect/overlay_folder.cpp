@@ -124,8 +124,9 @@ OverlayDriver read_driver(const runtime::Folder &folder, const std::string &name
     const Verdict verdict = journal.verdict(record.id);
     driver.proven += verdict == Verdict::proven ? 1 : 0;
     driver.recompiled += verdict == Verdict::recompiled ? 1 : 0;
-    driver.deaths += runtime::is_final(verdict) ? 1 : 0;
-    if (runtime::is_final(verdict)) dead->insert(record.id);
+    if (verdict != Verdict::crashed) continue;
+    ++driver.deaths;
+    dead->insert(record.id);
   }
   return driver;
 }

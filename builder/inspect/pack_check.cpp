@@ -66,13 +66,6 @@ class DeepCheck {
   }
 
   void check_records() {
-    std::set<std::uint64_t> keys;
-    for (const packs::Target &target : contents_.targets) keys.insert(packs::xxh3(target.key));
-    for (const packs::CrossCheck &check : contents_.cross_checks) {
-      if (keys.count(check.target) != 0) continue;
-      note("cross-check",
-           fmt::format("the pack has no target with the key hash {:016x}", check.target));
-    }
     for (const packs::Tuning &tuning : contents_.tunings) check_tuning(tuning);
   }
 

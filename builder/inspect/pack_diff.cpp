@@ -20,8 +20,8 @@ namespace {
 using nlohmann::json;
 
 // The kinds of parts, in the order of the list.
-constexpr const char *kPartKinds[] = {"pack",   "program",      "variant",     "target",
-                                      "binary", "intermediate", "cross-check", "tuning"};
+constexpr const char *kPartKinds[] = {"pack",   "program",      "variant", "target",
+                                      "binary", "intermediate", "tuning"};
 enum PackPartKind : std::size_t {
   kPackPart,
   kProgramPart,
@@ -29,7 +29,6 @@ enum PackPartKind : std::size_t {
   kTargetPart,
   kBinaryPart,
   kIntermediatePart,
-  kCrossCheckPart,
   kTuningPart
 };
 
@@ -117,15 +116,6 @@ void add_targets(const packs::Contents &contents, const json &described, PackPar
 }
 
 void add_records(const packs::Contents &contents, PackParts *parts) {
-  const KeyLabels label(contents);
-  for (const packs::CrossCheck &check : contents.cross_checks) {
-    const std::uint32_t known = static_cast<std::uint32_t>(packs::CrossResult::wrong);
-    const json result =
-        check.result > known ? json(check.result) : json(cross_result_name(check.result));
-    (*parts)[{kCrossCheckPart, {hash_digits(check.device), hash_digits(check.target)}}] = {
-        fmt::format("{}, given binaries of {}", label(check.device), label(check.target)),
-        {{"result", result}}};
-  }
   for (const packs::Tuning &t : contents.tunings) {
     (*parts)[{kTuningPart,
               {t.program, t.variant, t.kernel, std::to_string(static_cast<int>(t.size_class)),

@@ -27,7 +27,7 @@ enum class Side : std::uint8_t { only_a, only_b, both };
 struct PackDifference {
   Side side = Side::both;
   std::string kind;  // "pack", "program", "variant", "target", "binary", "intermediate",
-                     // "cross-check", "tuning"
+                     // "tuning"
   std::string name;  // for people: "blur/wide for NVIDIA H200 (driver 580.65)"; empty for a pack
   std::size_t parts = 0;  // if only one side has it: its number of variants or binaries
   std::vector<DifferentField> fields{};  // if both have it: the members that differ

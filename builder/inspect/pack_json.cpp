@@ -155,14 +155,6 @@ json target_json(const packs::Contents &contents, const packs::Target &target) {
           {"binaries", binaries},          {"intermediates", intermediates}};
 }
 
-json cross_check_json(const KeyLabels &label, const packs::CrossCheck &check) {
-  return {{"device", label(check.device)},
-          {"device_key_hash", hash_text(check.device)},
-          {"target", label(check.target)},
-          {"target_key_hash", hash_text(check.target)},
-          {"result", cross_result_name(check.result)}};
-}
-
 json tuning_json(const packs::Tuning &tuning) {
   return {{"program", tuning.program},
           {"variant", tuning.variant},
@@ -182,28 +174,12 @@ json tuning_json(const packs::Tuning &tuning) {
 
 }  // namespace
 
-KeyLabels::KeyLabels(const packs::Contents &contents) {
-  for (const packs::Target &target : contents.targets) {
-    labels_.emplace(packs::xxh3(target.key), target_label(target));
-  }
-}
-
-std::string KeyLabels::operator()(std::uint64_t key_hash) const {
-  const auto label = labels_.find(key_hash);
-  return label != labels_.end() ? label->second : "0x" + hash_text(key_hash);
-}
-
 const char *finality_name(packs::Finality finality) {
   switch (finality) {
     case packs::Finality::yes: return "yes";
     case packs::Finality::no: return "no";
     default: return "not launched";
   }
-}
-
-const char *cross_result_name(std::uint32_t result) {
-  static const char *const names[] = {"native", "recompiled", "refused", "crashed", "wrong"};
-  return result < std::size(names) ? names[result] : "unknown";
 }
 
 const char *size_class_name(packs::SizeClass size_class) {
@@ -284,15 +260,13 @@ json describe_contents(const packs::Contents &contents) {
   for (const packs::Target &target : contents.targets) {
     targets.push_back(target_json(contents, target));
   }
-  json cross_checks = json::array();
-  const KeyLabels label(contents);
-  for (const packs::CrossCheck &check : contents.cross_checks) {
-    cross_checks.push_back(cross_check_json(label, check));
-  }
   json tunings = json::array();
   for (const packs::Tuning &tuning : contents.tunings) tunings.push_back(tuning_json(tuning));
-  return {{"schema", 1},        {"producer", contents.producer}, {"programs", programs},
-          {"targets", targets}, {"cross_checks", cross_checks},  {"tunings", tunings}};
+  return {{"schema", 1},
+          {"producer", contents.producer},
+          {"programs", programs},
+          {"targets", targets},
+          {"tunings", tunings}};
 }
 
 json describe_pack(const packs::Pack &pack, const packs::Contents &contents) {

@@ -2,8 +2,6 @@
 // A pack as JSON, for `kiln pack inspect --json` and users' scripts.
 #pragma once
 
-#include <map>
-
 #include <nlohmann/json.hpp>
 
 #include "kiln/packs/contents.hpp"
@@ -11,7 +9,7 @@
 namespace kiln::builder {
 
 // Returns JSON of schema 1: format and sizes, programs with variants, targets with their raw
-// identity strings, binaries with blob sizes and hashes, provenance, cross-checks, tunings. Key
+// identity strings, binaries with blob sizes and hashes, provenance, tunings. Key
 // hashes are 16 hexadecimal digits. Reads no blob except launches.
 nlohmann::json describe_pack(const packs::Pack &pack, const packs::Contents &contents);
 // Returns the same members without format and size.
@@ -20,23 +18,8 @@ nlohmann::json describe_contents(const packs::Contents &contents);
 // Returns the name that people know a target by: device name and driver version.
 std::string target_label(const packs::Target &target);
 
-// Labels of targets by the hash of their keys, for records. If the pack has no target with a hash,
-// the label is "0x" and 16 hexadecimal digits.
-class KeyLabels {
- public:
-  explicit KeyLabels(const packs::Contents &contents);
-  std::string operator()(std::uint64_t key_hash) const;
-
- private:
-  std::map<std::uint64_t, std::string> labels_;
-};
-
 // Returns "yes", "no" or "not launched".
 const char *finality_name(packs::Finality finality);
-
-// Returns "native", "recompiled", "refused", "crashed" or "wrong"; "unknown" for a result that only
-// a later builder defines.
-const char *cross_result_name(std::uint32_t result);
 
 // Returns "small", "medium" or "large".
 const char *size_class_name(packs::SizeClass size_class);

@@ -22,7 +22,6 @@
 #include "kiln/packs/text.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/identity/requirements.hpp"
-#include "runtime/load/compatible.hpp"
 
 namespace kiln::builder {
 
@@ -154,13 +153,8 @@ void cut_programs(const std::set<std::string> &kept, Contents *contents) {
 }
 
 void cut_devices(const Cut::Devices &kept, Contents *contents) {
-  std::set<std::uint64_t> hashes;
-  for (const std::string &key : kept.keys) hashes.insert(packs::xxh3(key));
   std::erase_if(contents->targets,
                 [&](const Target &target) { return kept.keys.count(target.key) == 0; });
-  std::erase_if(contents->cross_checks, [&](const packs::CrossCheck &check) {
-    return hashes.count(check.device) == 0 && hashes.count(check.target) == 0;
-  });
   std::erase_if(contents->tunings, [&](const packs::Tuning &tuning) {
     return !tuning.profile.empty() && kept.profiles.count(tuning.profile) == 0;
   });
@@ -214,16 +208,21 @@ std::string as_printed(std::string_view text) {
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+// Returns the compute capability that a target was built for, if the device is of that kind; else
+// 0.
+std::uint32_t capability_of(const Target &target, const runtime::Description &device) {
+  const runtime::Facts key = runtime::parse_facts(target.key).value_or(runtime::Facts());
+  return runtime::compute_capability_of(key, device);
+}
+
 // Returns, for each target, whether the device loads PTX from it: of a variant's PTX, it loads the
 // highest compute capability that it supports.
-std::vector<bool> chosen_intermediates(const packs::Pack &pack, const packs::Contents &contents,
+std::vector<bool> chosen_intermediates(const Contents &contents,
                                        const runtime::Description &device) {
   std::map<packs::Digest, std::pair<std::uint32_t, std::size_t>> best;
   const std::uint32_t limit = runtime::compute_capability_of(device.key.facts());
   for (std::size_t i = 0; i < contents.targets.size(); ++i) {
-    packs::TargetRef target;
-    if (contents.targets[i].intermediates.empty() || !pack.target(i, &target).ok()) continue;
-    const std::uint32_t made_for = runtime::compute_capability_of(target, device);
+    const std::uint32_t made_for = capability_of(contents.targets[i], device);
     if (made_for == 0 || made_for > limit) continue;
     for (const packs::Binary &form : contents.targets[i].intermediates) {
       auto &place = best[form.variant];
@@ -235,22 +234,21 @@ std::vector<bool> chosen_intermediates(const packs::Pack &pack, const packs::Con
   return chosen;
 }
 
-// Returns, for each target, why the device takes it; empty if it does not, or if only the
-// application's check could tell.
-std::vector<std::string> reasons_of(const packs::Pack &pack, const packs::Contents &contents,
-                                    const runtime::Description &device) {
+// Returns, for each target, why the device takes it; empty if it does not.
+std::vector<std::string> reasons_of(const Contents &contents, const runtime::Description &device) {
   std::vector<std::string> reasons(contents.targets.size());
+  const std::uint32_t capability = runtime::compute_capability_of(device.key.facts());
+  const std::vector<bool> intermediates = chosen_intermediates(contents, device);
   for (std::size_t i = 0; i < reasons.size(); ++i) {
-    const bool own = as_printed(contents.targets[i].key) == as_printed(device.key.text());
-    if (own) reasons[i] = "exact match";
-  }
-  for (const runtime::Candidate &candidate : runtime::find_compatible(pack, device)) {
-    std::string &reason = reasons[candidate.target];
-    if (reason.empty() && !candidate.rule.needs_proof) reason = candidate.rule.why;
-  }
-  const std::vector<bool> intermediates = chosen_intermediates(pack, contents, device);
-  for (std::size_t i = 0; i < reasons.size(); ++i) {
-    if (reasons[i].empty() && intermediates[i]) reasons[i] = "its driver compiles the PTX";
+    const Target &target = contents.targets[i];
+    if (as_printed(target.key) == as_printed(device.key.text())) {
+      reasons[i] = "exact match";
+    } else if (!target.binaries.empty() &&
+               runtime::takes_lower_cubins(capability, capability_of(target, device))) {
+      reasons[i] = runtime::kTakesLowerCubins;
+    } else if (intermediates[i]) {
+      reasons[i] = "its driver compiles the PTX";
+    }
   }
   return reasons;
 }
@@ -300,12 +298,12 @@ Result<std::vector<InventoryDevice>> read_inventory(const std::string &path) {
   return parse_inventory(text, path);
 }
 
-InventoryMatch match_inventory(const packs::Pack &pack, const packs::Contents &contents,
+InventoryMatch match_inventory(const packs::Contents &contents,
                                const std::vector<InventoryDevice> &devices) {
   InventoryMatch match;
   match.uses.resize(contents.targets.size());
   for (const InventoryDevice &device : devices) {
-    const auto reasons = reasons_of(pack, contents, device.description);
+    const auto reasons = reasons_of(contents, device.description);
     bool any = false;
     for (std::size_t i = 0; i < reasons.size(); ++i) {
       if (reasons[i].empty()) continue;
@@ -322,7 +320,6 @@ Cut cut_of(const packs::Contents &contents, const InventoryMatch &match,
   Cut cut;
   Cut::Devices &kept = cut.devices.emplace();
   for (const InventoryDevice &device : devices) {
-    kept.keys.insert(device.description.key.text());
     kept.profiles.insert(device.description.profile);
   }
   for (std::size_t i = 0; i < match.uses.size(); ++i) {

@@ -19,16 +19,15 @@ namespace kiln::builder {
 // all programs.
 struct Cut {
   struct Devices {
-    std::set<std::string> keys;      // of target keys and of devices that records name
+    std::set<std::string> keys;      // of targets
     std::set<std::string> profiles;  // of tunings, which all devices of a profile inherit
   };
   std::optional<Devices> devices{};
   std::optional<std::set<std::string>> programs{};
 };
 
-// Keeps the programs, targets, binaries, tunings and cross-checks that `cut` names. Keeps tunings
-// for the cut's profiles and for any device, and cross-checks that name one of the cut's keys on
-// either side. With `programs`, drops binaries without a program, and targets that had binaries and
+// Keeps the programs, targets, binaries and tunings that `cut` names, and tunings for any device.
+// With `programs`, drops binaries without a program, and targets that had binaries and
 // have none left.
 packs::Contents cut_contents(const packs::Contents &contents, const Cut &cut);
 
@@ -73,13 +72,13 @@ struct InventoryMatch {
 };
 
 // Matches devices with targets by the rules of a load. A device takes a target with its own binary
-// key; a target that a cross-check says it accepts; a target that the vendor's rule allows, unless
-// a cross-check denies it; and, on NVIDIA, a target with PTX if no other target has PTX of a higher
-// capability for it. `contents` are the contents of `pack`.
-InventoryMatch match_inventory(const packs::Pack &pack, const packs::Contents &contents,
+// key; and, on NVIDIA, a target with cubins for a lower minor compute capability, and a target with
+// PTX if no other target has PTX of a higher capability for the device.
+InventoryMatch match_inventory(const packs::Contents &contents,
                                const std::vector<InventoryDevice> &devices);
 
-// Returns the cut that keeps the matched targets, their records, and the records of the devices.
+// Returns the cut that keeps the matched targets, and the tunings of their profiles and the
+// devices'.
 Cut cut_of(const packs::Contents &contents, const InventoryMatch &match,
            const std::vector<InventoryDevice> &devices);
 

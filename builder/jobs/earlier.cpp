@@ -42,8 +42,6 @@ void sort_parts(packs::Contents *contents) {
     sort_by(&target.binaries, variant);
     sort_by(&target.intermediates, variant);
   }
-  sort_by(&contents->cross_checks,
-          [](const packs::CrossCheck &c) { return std::tuple(c.device, c.target); });
   sort_by(&contents->tunings, [](const packs::Tuning &t) {
     return std::tie(t.program, t.variant, t.kernel, t.size_class, t.profile, t.family, t.model,
                     t.key_hash);

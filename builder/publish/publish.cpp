@@ -154,8 +154,7 @@ class Publisher {
     for (const Target &target : contents_.targets) targets.push_back(&target);
     std::sort(targets.begin(), targets.end(),
               [](const Target *a, const Target *b) { return a->key < b->key; });
-    Contents one{
-        contents_.producer, contents_.programs, {}, contents_.cross_checks, contents_.tunings};
+    Contents one{contents_.producer, contents_.programs, {}, contents_.tunings};
     for (const Target *target : targets) {
       Cut cut;
       cut.devices = Cut::Devices{{target->key}, {target->profile}};

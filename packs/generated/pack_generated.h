@@ -29,8 +29,6 @@ struct KernelFacts;
 
 struct Size3;
 
-struct CrossCheck;
-
 struct Tuning;
 
 struct Kernel;
@@ -260,41 +258,6 @@ FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(4) Size3 FLATBUFFERS_FINAL_CLASS {
   }
 };
 FLATBUFFERS_STRUCT_END(Size3, 12);
-
-FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(8) CrossCheck FLATBUFFERS_FINAL_CLASS {
- private:
-  uint64_t device_key_hash_;
-  uint64_t target_key_hash_;
-  uint32_t result_;
-  uint32_t reserved_;
-
- public:
-  CrossCheck()
-      : device_key_hash_(0),
-        target_key_hash_(0),
-        result_(0),
-        reserved_(0) {
-  }
-  CrossCheck(uint64_t _device_key_hash, uint64_t _target_key_hash, uint32_t _result, uint32_t _reserved)
-      : device_key_hash_(flatbuffers::EndianScalar(_device_key_hash)),
-        target_key_hash_(flatbuffers::EndianScalar(_target_key_hash)),
-        result_(flatbuffers::EndianScalar(_result)),
-        reserved_(flatbuffers::EndianScalar(_reserved)) {
-  }
-  uint64_t device_key_hash() const {
-    return flatbuffers::EndianScalar(device_key_hash_);
-  }
-  uint64_t target_key_hash() const {
-    return flatbuffers::EndianScalar(target_key_hash_);
-  }
-  uint32_t result() const {
-    return flatbuffers::EndianScalar(result_);
-  }
-  uint32_t reserved() const {
-    return flatbuffers::EndianScalar(reserved_);
-  }
-};
-FLATBUFFERS_STRUCT_END(CrossCheck, 24);
 
 FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(8) Tuning FLATBUFFERS_FINAL_CLASS {
  private:
@@ -1010,7 +973,6 @@ struct Root FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_PROGRAMS = 6,
     VT_BLOBS = 8,
     VT_PRODUCER = 10,
-    VT_CROSS_CHECKS = 12,
     VT_TUNINGS = 14,
     VT_TEXTS = 16
   };
@@ -1025,9 +987,6 @@ struct Root FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
   const flatbuffers::String *producer() const {
     return GetPointer<const flatbuffers::String *>(VT_PRODUCER);
-  }
-  const flatbuffers::Vector<const kiln::packs::fb::CrossCheck *> *cross_checks() const {
-    return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::CrossCheck *> *>(VT_CROSS_CHECKS);
   }
   const flatbuffers::Vector<const kiln::packs::fb::Tuning *> *tunings() const {
     return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::Tuning *> *>(VT_TUNINGS);
@@ -1046,8 +1005,6 @@ struct Root FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyVector(blobs()) &&
            VerifyOffsetRequired(verifier, VT_PRODUCER) &&
            verifier.VerifyString(producer()) &&
-           VerifyOffset(verifier, VT_CROSS_CHECKS) &&
-           verifier.VerifyVector(cross_checks()) &&
            VerifyOffset(verifier, VT_TUNINGS) &&
            verifier.VerifyVector(tunings()) &&
            VerifyOffset(verifier, VT_TEXTS) &&
@@ -1072,9 +1029,6 @@ struct RootBuilder {
   }
   void add_producer(flatbuffers::Offset<flatbuffers::String> producer) {
     fbb_.AddOffset(Root::VT_PRODUCER, producer);
-  }
-  void add_cross_checks(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::CrossCheck *>> cross_checks) {
-    fbb_.AddOffset(Root::VT_CROSS_CHECKS, cross_checks);
   }
   void add_tunings(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Tuning *>> tunings) {
     fbb_.AddOffset(Root::VT_TUNINGS, tunings);
@@ -1103,13 +1057,11 @@ inline flatbuffers::Offset<Root> CreateRoot(
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Program>>> programs = 0,
     flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Blob *>> blobs = 0,
     flatbuffers::Offset<flatbuffers::String> producer = 0,
-    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::CrossCheck *>> cross_checks = 0,
     flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Tuning *>> tunings = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> texts = 0) {
   RootBuilder builder_(_fbb);
   builder_.add_texts(texts);
   builder_.add_tunings(tunings);
-  builder_.add_cross_checks(cross_checks);
   builder_.add_producer(producer);
   builder_.add_blobs(blobs);
   builder_.add_programs(programs);
@@ -1123,14 +1075,12 @@ inline flatbuffers::Offset<Root> CreateRootDirect(
     std::vector<flatbuffers::Offset<kiln::packs::fb::Program>> *programs = nullptr,
     const std::vector<kiln::packs::fb::Blob> *blobs = nullptr,
     const char *producer = nullptr,
-    const std::vector<kiln::packs::fb::CrossCheck> *cross_checks = nullptr,
     const std::vector<kiln::packs::fb::Tuning> *tunings = nullptr,
     const std::vector<flatbuffers::Offset<flatbuffers::String>> *texts = nullptr) {
   auto targets__ = targets ? _fbb.CreateVectorOfStructs<kiln::packs::fb::TargetEntry>(*targets) : 0;
   auto programs__ = programs ? _fbb.CreateVectorOfSortedTables<kiln::packs::fb::Program>(programs) : 0;
   auto blobs__ = blobs ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Blob>(*blobs) : 0;
   auto producer__ = producer ? _fbb.CreateString(producer) : 0;
-  auto cross_checks__ = cross_checks ? _fbb.CreateVectorOfStructs<kiln::packs::fb::CrossCheck>(*cross_checks) : 0;
   auto tunings__ = tunings ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Tuning>(*tunings) : 0;
   auto texts__ = texts ? _fbb.CreateVector<flatbuffers::Offset<flatbuffers::String>>(*texts) : 0;
   return kiln::packs::fb::CreateRoot(
@@ -1139,7 +1089,6 @@ inline flatbuffers::Offset<Root> CreateRootDirect(
       programs__,
       blobs__,
       producer__,
-      cross_checks__,
       tunings__,
       texts__);
 }

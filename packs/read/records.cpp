@@ -21,27 +21,6 @@ Range equal_range(std::uint32_t size, Order order) {
 
 }  // namespace
 
-Range cross_checks_of(const Pack &pack, std::uint64_t device_key_hash) {
-  const auto *checks = pack.schema().cross_checks();
-  if (checks == nullptr) return {};
-  return equal_range(checks->size(), [&](std::uint32_t i) {
-    const std::uint64_t hash = checks->Get(i)->device_key_hash();
-    return hash < device_key_hash ? -1 : hash > device_key_hash ? 1 : 0;
-  });
-}
-
-CrossCheckRef find_cross_check(const Pack &pack, std::uint64_t device_key_hash,
-                               std::uint64_t target_key_hash) {
-  const Range range = cross_checks_of(pack, device_key_hash);
-  const auto at = [&](std::uint32_t i) { return pack.schema().cross_checks()->Get(i); };
-  const std::uint32_t end = range.first + range.count;
-  const std::uint32_t i = partition_point(range.first, end, [&](std::uint32_t middle) {
-    return at(middle)->target_key_hash() < target_key_hash;
-  });
-  if (i == end || at(i)->target_key_hash() != target_key_hash) return {};
-  return CrossCheckRef(at(i));
-}
-
 std::uint32_t find_text(const Pack &pack, std::string_view text) {
   const TextRefs texts(pack.schema().texts());
   const std::uint32_t i =

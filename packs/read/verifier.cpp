@@ -67,7 +67,7 @@ constexpr FieldRule kRoot[] = {numbers<fb::TargetEntry>(kRequired),
                                tables(TableKind::program, kRequired),
                                numbers<fb::Blob>(kRequired),
                                text(kRequired),
-                               numbers<fb::CrossCheck>(),
+                               numbers<std::uint8_t>(),
                                numbers<fb::Tuning>(),
                                texts()};
 constexpr FieldRule kFact[] = {text(kRequired), text(kRequired)};
@@ -314,26 +314,6 @@ Status check_targets(const fb::Root &root, const Superblock &superblock) {
   return {};
 }
 
-Status check_cross_checks(const fb::Root &root) {
-  if (root.cross_checks() == nullptr) return {};
-  if (root.cross_checks()->size() > kMaxCrossChecks) {
-    return fault(Code::over_limit, "root: over 1,048,576 cross-checks");
-  }
-  const fb::CrossCheck *previous = nullptr;
-  for (const fb::CrossCheck *check : *root.cross_checks()) {
-    if (check->reserved() != 0) {
-      return fault(Code::reserved_not_zero, "root: reserved field of a cross-check is not zero");
-    }
-    const bool rises = previous == nullptr ||
-                       previous->device_key_hash() < check->device_key_hash() ||
-                       (previous->device_key_hash() == check->device_key_hash() &&
-                        previous->target_key_hash() < check->target_key_hash());
-    if (!rises) return root_error("cross-checks are not sorted and unique");
-    previous = check;
-  }
-  return {};
-}
-
 // Texts must rise strictly: then their indices compare as they do.
 bool texts_rise(const TextVector &texts) {
   const flatbuffers::String *previous = nullptr;
@@ -515,7 +495,6 @@ Status check_root(View bytes, const Superblock &superblock, const fb::Root **out
   if (Status status = check_root_blobs(*root->blobs(), superblock); !status.ok()) return status;
   if (Status status = check_targets(*root, superblock); !status.ok()) return status;
   if (Status status = check_programs(*root); !status.ok()) return status;
-  if (Status status = check_cross_checks(*root); !status.ok()) return status;
   if (Status status = check_tunings(*root, bytes.size); !status.ok()) return status;
   *out = root;
   return {};

@@ -128,12 +128,6 @@ Target read_target(const std::shared_ptr<const Pack> &pack, const fb::Section &i
 }
 
 void read_records(const fb::Root &root, Contents *out) {
-  if (root.cross_checks() != nullptr) {
-    for (const fb::CrossCheck *check : *root.cross_checks()) {
-      out->cross_checks.push_back(
-          {check->device_key_hash(), check->target_key_hash(), check->result()});
-    }
-  }
   if (root.tunings() == nullptr) return;
   const auto text = [&](std::uint32_t index) { return root.texts()->Get(index)->str(); };
   for (const fb::Tuning *row : *root.tunings()) {

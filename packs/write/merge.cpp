@@ -291,17 +291,12 @@ std::size_t keep_contribution(const Contents &base, Contents *contents) {
 }
 
 void merge_records(const Contents &from, Contents *into) {
-  const auto worse = [](const CrossCheck &a, CrossCheck *b) {
-    b->result = std::max(a.result, b->result);
-    return Status{};
-  };
   const auto keep_better = [](const Tuning &a, Tuning *b) {
     if (better(a, *b)) *b = a;
     return Status{};
   };
   const auto place = [](const auto &record) { return copied(place_of(record)); };
-  (void)unite(from.cross_checks, &into->cross_checks, place, worse);  // neither can fail
-  (void)unite(from.tunings, &into->tunings, place, keep_better);
+  (void)unite(from.tunings, &into->tunings, place, keep_better);  // cannot fail
 }
 
 Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *choices) {

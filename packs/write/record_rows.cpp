@@ -42,14 +42,6 @@ std::uint64_t text_size(const std::vector<Tuning> &tunings) {
   return size;
 }
 
-CrossCheckRows add_rows(const std::vector<CrossCheck> &checks,
-                        flatbuffers::FlatBufferBuilder *root) {
-  if (checks.empty()) return 0;
-  std::vector<fb::CrossCheck> rows;
-  for (const CrossCheck *c : sorted(checks)) rows.emplace_back(c->device, c->target, c->result, 0);
-  return root->CreateVectorOfStructs(rows);
-}
-
 TuningRows add_rows(const std::vector<Tuning> &tunings, flatbuffers::FlatBufferBuilder *root) {
   if (tunings.empty()) return {};
   const Texts texts = texts_of(tunings);

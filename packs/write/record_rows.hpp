@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cross-checks and tunings as rows of the root.
+// Tunings as rows of the root.
 #pragma once
 
 #include <tuple>
@@ -15,12 +15,8 @@ inline auto place_of(const Tuning &t) {
                   t.key_hash);
 }
 
-inline auto place_of(const CrossCheck &c) { return std::tie(c.device, c.target); }
-
 // Returns the size of all texts. Each counts once, as it is stored once.
 std::uint64_t text_size(const std::vector<Tuning> &tunings);
-
-using CrossCheckRows = flatbuffers::Offset<flatbuffers::Vector<const fb::CrossCheck *>>;
 
 // The root's fields for tunings.
 struct TuningRows {
@@ -29,8 +25,6 @@ struct TuningRows {
 };
 
 // Adds the rows, sorted. Without any, returns 0, which leaves the root's fields out.
-CrossCheckRows add_rows(const std::vector<CrossCheck> &checks,
-                        flatbuffers::FlatBufferBuilder *root);
 TuningRows add_rows(const std::vector<Tuning> &tunings, flatbuffers::FlatBufferBuilder *root);
 
 }  // namespace kiln::packs

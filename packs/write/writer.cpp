@@ -371,10 +371,9 @@ Status PackWriter::finish(const Contents &contents) {
   const auto programs = root_.CreateVector(programs_);
   const auto blobs = root_.CreateVectorOfStructs(stream_.root());
   const auto producer = root_.CreateString(contents.producer);
-  const auto cross_checks = add_rows(contents.cross_checks, &root_);
   const auto tunings = add_rows(contents.tunings, &root_);
-  root_.Finish(fb::CreateRoot(root_, targets, programs, blobs, producer, cross_checks, tunings.rows,
-                              tunings.texts));
+  root_.Finish(
+      fb::CreateRoot(root_, targets, programs, blobs, producer, tunings.rows, tunings.texts));
   if (Status s = file_.align(); !s.ok()) return s;
   Superblock superblock;
   if (stream_.has_bases()) {

@@ -12,9 +12,8 @@ namespace kiln::runtime {
 namespace {
 
 constexpr unsigned kKnownFlags = KILN_LOAD_NO_BINARY | KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE |
-                                 KILN_LOAD_CHECK_RECOMPILED | KILN_LOAD_COMPATIBLE |
-                                 KILN_LOAD_NO_OVERLAY | KILN_LOAD_FOR_SMALL | KILN_LOAD_FOR_MEDIUM |
-                                 KILN_LOAD_UNPROVEN;
+                                 KILN_LOAD_CHECK_RECOMPILED | KILN_LOAD_NO_OVERLAY |
+                                 KILN_LOAD_FOR_SMALL | KILN_LOAD_FOR_MEDIUM | KILN_LOAD_UNPROVEN;
 
 kiln_status open_pack(const packs::Status &status, std::shared_ptr<const packs::Pack> &&pack,
                       kiln_pack **out, kiln_error *error) {
@@ -60,11 +59,6 @@ Status check_flags(const char *function, unsigned flags) {
   }
   if ((flags & kSizes) != kSizes) return {};
   return Status::error(Code::bad_argument, {function, ": flags name two size classes"});
-}
-
-bool passes_check(const Loader &loader, const std::shared_ptr<LoadedProgram> &program) {
-  kiln_program handle{program};
-  return loader.check(&handle, loader.check_user) != 0;
 }
 
 class CallbackProgress : public Programs::Progress {
@@ -151,9 +145,6 @@ kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
   loader->deadline_milliseconds = given.deadline_milliseconds;
   loader->notice = given.notice;
   loader->notice_user = given.notice_user;
-  loader->check = given.check;
-  loader->check_user = given.check_user;
-  if (given.check != nullptr) loader->passes_check = passes_check;
   if (const char *wrong = read_notes(given, loader.get()); wrong != nullptr) {
     return refuse_options("kiln_driver_note", wrong, error);
   }
@@ -253,7 +244,7 @@ kiln_rung kiln_report_rung(const kiln_report *report) {
 const char *kiln_report_reason(const kiln_report *report, kiln_rung rung, kiln_outcome *outcome) {
   if (report == nullptr) return nullptr;
   const std::vector<RungResult> &rungs = report->report->rungs;
-  // The last result counts: the compatible rung may have tried several binaries.
+  // The last result counts: the exact rung may have tried several binaries.
   for (auto result = rungs.rbegin(); result != rungs.rend(); ++result) {
     if (result->rung != rung) continue;
     if (outcome != nullptr) *outcome = result->outcome;

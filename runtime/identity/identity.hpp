@@ -96,7 +96,7 @@ class BinaryKey {
   const Facts &facts() const { return facts_; }
   // Returns the canonical text by facts_text(), which packs hold and by which keys are compared.
   const std::string &text() const { return text_; }
-  // Returns the XXH3-64 of the text, by which tunings and cross-checks name the device.
+  // Returns the XXH3-64 of the text, by which tunings name the device.
   std::uint64_t hash() const { return hash_; }
 
  private:
@@ -115,22 +115,6 @@ enum class Finishing : std::uint8_t {
   shader_cache,  // the binary is a portable form; final code is in the driver's cache on disk
 };
 
-struct Description;
-
-// A vendor's rule about another target's binaries.
-struct VendorRule {
-  const char *why = nullptr;  // why the device may take them; null: the rule does not apply
-  // False: the binaries are used if the driver does not recompile them. True: a cross-check or the
-  // application's check must accept them, too.
-  bool needs_proof = false;
-  bool (*takes)(std::string_view binary) = nullptr;  // the format that the rule is for; null: any
-};
-
-// Returns a vendor's rule for a target with this family and these facts in its key. Called for the
-// target with the device's own key only if the key does not name the driver.
-using AcceptsBinaryOf = VendorRule (*)(std::string_view family, const Facts &key,
-                                       const Description &device);
-
 // The values that a profile extracts; a member is empty if the driver does not report it.
 struct Description {
   const char *profile = "generic";  // one of profile_names()
@@ -141,7 +125,6 @@ struct Description {
                                     // stated for this model
   BinaryKey key;
   Finishing finishing = Finishing::unknown;
-  AcceptsBinaryOf accepts_binary_of = nullptr;  // null: no rule is known for the driver
   // Options of the vendor's own compiler, each with a space before it; empty: it has none.
   const char *deferring = "";   // compile a kernel when it is created
   const char *one_thread = "";  // compile only in the calling thread

@@ -166,6 +166,14 @@ std::uint32_t compute_capability_of(const Facts &key) {
   return text == nullptr ? 0 : parse_compute_capability(*text);
 }
 
+std::uint32_t compute_capability_of(const Facts &key, const Description &device) {
+  return both_have(key, device.key.facts(), "address_bits") ? compute_capability_of(key) : 0;
+}
+
+bool takes_lower_cubins(std::uint32_t device, std::uint32_t cubins) {
+  return cubins != 0 && cubins / 100 == device / 100 && cubins < device;
+}
+
 bool Capabilities::has_extension(std::string_view name) const {
   return std::binary_search(extensions.begin(), extensions.end(), name);
 }

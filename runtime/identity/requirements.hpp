@@ -66,6 +66,15 @@ packs::Status check_requirements(const Requirements &requirements, const Capabil
 std::uint32_t parse_compute_capability(std::string_view text);
 // Returns the compute capability in a binary key; 0 if it is absent.
 std::uint32_t compute_capability_of(const Facts &key);
+// Returns the compute capability that the target with this key was built for; 0 for another
+// vendor's target, and for address bits that differ from the device's.
+std::uint32_t compute_capability_of(const Facts &key, const Description &device);
+// Returns whether NVIDIA promises that GPUs of one compute capability take the cubins for another:
+// the major versions are equal, and the cubins' minor version is lower. False if either is 0.
+bool takes_lower_cubins(std::uint32_t device, std::uint32_t cubins);
+// The rule, for people.
+inline constexpr char kTakesLowerCubins[] =
+    "NVIDIA's GPUs take code for lower minor compute capabilities";
 
 // Returns {4, 2, 1} for "4x2": one to three numbers from 1 to 9999; {0, 0, 0} for any other text.
 std::array<std::size_t, 3> parse_range_multiple(std::string_view text);

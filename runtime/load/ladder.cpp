@@ -131,30 +131,9 @@ class Ladder {
         return give_up(&result, KILN_OUTCOME_FAILED, "the pack's blob is empty");
       }
     }
-    if (!may_try(*offer, &result) || !give({rung, *offer}, &result, out)) return false;
-    if (offer->rule.why != nullptr) report_.notes.push_back(offer->rule.why);
+    if (!give({rung, *offer}, &result, out)) return false;
+    if (offer->note != nullptr) report_.notes.push_back(offer->note);
     return true;
-  }
-
-  // Returns whether the offer may be tried. A vendor's rule must cover the binary's format. If the
-  // rule needs a proof, the application must have a check, or an earlier run must have proven the
-  // binary.
-  bool may_try(const Offer &offer, RungResult *result) {
-    const VendorRule &rule = offer.rule;
-    const auto *text = reinterpret_cast<const char *>(offer.bytes.data);
-    if (rule.takes != nullptr && !rule.takes({text, offer.bytes.size})) {
-      return give_up(result, KILN_OUTCOME_MISSED,
-                     "the vendor's rule does not cover this binary's format");
-    }
-    if (!rule.needs_proof || loader_->passes_check != nullptr ||
-        (guard_ != nullptr && guard_->verdict(offer.id) == Verdict::proven)) {
-      return true;
-    }
-    return give_up(
-        result, KILN_OUTCOME_SKIPPED,
-        concat({"the rule \"", rule.why,
-                "\" suggests this binary, but nothing proves that it works here: run kiln "
-                "crosscheck, or set kiln_loader_options.check"}));
   }
 
   // Gives the driver the bytes. Unless the driver is known to survive them, a marker (a file that
@@ -169,9 +148,6 @@ class Ladder {
         s = check_launches(guard_, attempt.subject, variant_.kernels().size(), last, dry_run_);
       }
       if (!s.ok()) return pass_over(attempt, result, std::move(s.message));
-    }
-    if (attempt.rung.foreign && before == Verdict::recompiled) {
-      return give_up(result, KILN_OUTCOME_MISSED, "the driver recompiles the binary");
     }
     if (dry_run_) {
       finish_report(attempt, before, result);
@@ -232,9 +208,6 @@ class Ladder {
     if (attempt.rung.form == Form::binary) {
       *after = verdict_on_binary(attempt, before, guarded, program->built.program.get());
     }
-    if (attempt.rung.foreign && !serves(*after, before, program, result, after)) {
-      return false;
-    }
     if (*after == Verdict::recompiled) {
       report_.recompiled = true;
       tell(KILN_NOTICE_RECOMPILED, *result, "the driver silently recompiled the binary");
@@ -268,14 +241,13 @@ class Ladder {
   // Asks the driver for its binary and compares it with the given one: returns `recompiled` if they
   // differ, else `proven`. Returns `taken` if the driver must not be asked, because of a driver
   // note or because it died or hung when it was asked. Returns `proven` without a comparison if
-  // none is needed (no KILN_LOAD_CHECK_RECOMPILED, no overlay, not the compatible rung) or if the
+  // none is needed (no KILN_LOAD_CHECK_RECOMPILED, no overlay) or if the
   // driver gives no binary. An overlay remembers the answer: without the flag, the driver is asked
   // once for each binary and driver version.
   Verdict verdict_on_binary(const Attempt &attempt, Verdict before, Guarded *guarded,
                             cl_program program) {
     const bool known = is_known(before) && before != Verdict::taken;
-    const bool asked =
-        (flags_ & KILN_LOAD_CHECK_RECOMPILED) != 0 || attempt.rung.foreign || guard_ != nullptr;
+    const bool asked = (flags_ & KILN_LOAD_CHECK_RECOMPILED) != 0 || guard_ != nullptr;
     if (known && (flags_ & KILN_LOAD_CHECK_RECOMPILED) == 0) {
       report_.recompiled = before == Verdict::recompiled;
       return before;
@@ -292,24 +264,6 @@ class Ladder {
     report_.recompiled = now.size() != attempt.offer.bytes.size ||
                          std::memcmp(now.data(), attempt.offer.bytes.data, now.size()) != 0;
     return *report_.recompiled ? Verdict::recompiled : Verdict::proven;
-  }
-
-  // Checks another target's binary: the driver must not have recompiled it, and the application's
-  // check, if there is one, must accept it once.
-  bool serves(Verdict verdict, Verdict before, const std::shared_ptr<LoadedProgram> &program,
-              RungResult *result, Verdict *after) {
-    if (verdict == Verdict::recompiled) {
-      report_.recompiled.reset();
-      return give_up(result, KILN_OUTCOME_FAILED,
-                     "the driver recompiled the binary, so it is not used");
-    }
-    if (before == Verdict::proven || loader_->passes_check == nullptr ||
-        loader_->passes_check(*loader_, program)) {
-      return true;
-    }
-    *after = Verdict::wrong_result;
-    report_.recompiled.reset();
-    return give_up(result, KILN_OUTCOME_FAILED, "the application's check found its results wrong");
   }
 
   // Sets bit i of to_prove if the guard does not know that the driver survives launching kernel i.

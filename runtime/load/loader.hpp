@@ -53,11 +53,6 @@ struct Loader {
   std::uint32_t deadline_milliseconds = 0;
   kiln_notice_function notice = nullptr;
   void *notice_user = nullptr;
-  kiln_check_function check = nullptr;
-  void *check_user = nullptr;
-  // Returns whether `check` finds the program's results right; null without a check. The C API sets
-  // this function, since it makes the handle that `check` takes.
-  bool (*passes_check)(const Loader &, const std::shared_ptr<LoadedProgram> &) = nullptr;
 
   mutable std::atomic<bool> compiler_unloaded{false};  // the driver was asked for it at least once
 

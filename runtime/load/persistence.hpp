@@ -14,17 +14,16 @@ namespace kiln::runtime {
 
 enum class Verdict : std::uint8_t {
   untried = 0,
-  proven = 1,        // loaded unchanged (for a binary: the driver gave back the same bytes)
-  recompiled = 2,    // loaded, after the driver recompiled it
-  crashed = 3,       // a process ended inside the driver
-  binary_read = 5,   // the driver or its linker gave a binary for the overlay
-  stuck = 6,         // in memory only: another living process is in the driver past its deadline
-  wrong_result = 7,  // the application's check found wrong results
-  passed_over = 8,   // skipped at one start because of its history
-  taken = 9,         // loaded; not checked whether the driver took the binary unchanged
-  refused = 10,      // the compiler refused it without crashing
-  not_linked = 11,   // the linker refused the PTX, or the driver the cubin
-  healed = 12        // the overlay's binary was made anew because the driver recompiled it
+  proven = 1,       // loaded unchanged (for a binary: the driver gave back the same bytes)
+  recompiled = 2,   // loaded, after the driver recompiled it
+  crashed = 3,      // a process ended inside the driver
+  binary_read = 5,  // the driver or its linker gave a binary for the overlay
+  stuck = 6,        // in memory only: another living process is in the driver past its deadline
+  passed_over = 8,  // skipped at one start because of its history
+  taken = 9,        // loaded; not checked whether the driver took the binary unchanged
+  refused = 10,     // the compiler refused it without crashing
+  not_linked = 11,  // the linker refused the PTX, or the driver the cubin
+  healed = 12       // the overlay's binary was made anew because the driver recompiled it
 };
 
 // Returns whether the driver survived the subject, which then needs no marker any more.
@@ -34,7 +33,9 @@ inline bool is_known(Verdict verdict) {
 }
 
 inline constexpr kiln_rung kHighestRung = KILN_RUNG_INTERMEDIATE;
-inline constexpr std::uint8_t kEarlierNoLoad = 7;  // kNoLoad in earlier journals; never a rung
+// Numbers in earlier journals that are no rung now: the compatible rung, and kNoLoad.
+inline constexpr std::uint8_t kEarlierCompatible = 2;
+inline constexpr std::uint8_t kEarlierNoLoad = 7;
 
 // A rung's number as stored on disk, or kNoLoad.
 class RungByte {
@@ -48,7 +49,9 @@ class RungByte {
   constexpr kiln_rung rung() const {
     return is_rung() ? static_cast<kiln_rung>(value_) : KILN_RUNG_ERROR;
   }
-  constexpr bool is_rung() const { return value_ <= kHighestRung && value_ != kEarlierNoLoad; }
+  constexpr bool is_rung() const {
+    return value_ <= kHighestRung && value_ != kEarlierCompatible && value_ != kEarlierNoLoad;
+  }
   // Returns whether the rung compiles IL or source, which takes so long that the application is
   // often ended meanwhile.
   constexpr bool is_slow() const { return value_ == KILN_RUNG_IL || value_ == KILN_RUNG_SOURCE; }

@@ -2,10 +2,12 @@
 // Looks up what each rung would give to the driver, or says why there is nothing.
 #include "runtime/load/rungs.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "kiln/packs/bytes.hpp"
-#include "runtime/load/compatible.hpp"
+#include "runtime/identity/requirements.hpp"
 #include "runtime/opencl/error.hpp"
 
 namespace kiln::runtime {
@@ -59,7 +61,8 @@ std::string version_text(std::uint32_t version) {
   return concat({decimal(version >> 16), ".", decimal((version >> 8) & 0xff)});
 }
 
-Offer exact_offer(const Wanted &wanted) {
+// Offers the binary of the target with the device's own key.
+Offer offer_own(const Wanted &wanted) {
   const Device &device = *wanted.loader.device;
   TargetRef target;
   const packs::Status status = wanted.loader.pack->find_target(device.key().text(), &target);
@@ -79,7 +82,42 @@ Offer exact_offer(const Wanted &wanted) {
   return offer_binary(binary);
 }
 
-Offers offer_exact(const Wanted &wanted) { return {exact_offer(wanted)}; }
+std::uint32_t compute_capability_of(TargetRef target, const Device &device) {
+  return compute_capability_of(parse_facts(target.key()).value_or(Facts()), device.description);
+}
+
+// Offers the binary of the device's own target; if there is none, the cubins for lower minor
+// compute capabilities, the highest first. A proof holds only for the target's own device, so that
+// those cubins do not serve a variant that requires a proof.
+Offers offer_exact(const Wanted &wanted) {
+  const Device &device = *wanted.loader.device;
+  const packs::Pack &pack = *wanted.loader.pack;
+  Offer own = offer_own(wanted);
+  const bool needs_proof =
+      (wanted.flags & KILN_LOAD_UNPROVEN) == 0 && requires_proof(wanted.variant);
+  if (own || device.description.finishing != Finishing::linker || needs_proof) {
+    return {std::move(own)};
+  }
+  Offers offers;
+  std::vector<std::uint32_t> made_for;  // of each offer
+  for (std::size_t i = 0; i < pack.target_count(); ++i) {
+    TargetRef target;
+    if (!pack.target(i, &target).ok()) continue;
+    const std::uint32_t capability = compute_capability_of(target, device);
+    if (!takes_lower_cubins(device.capabilities.compute_capability, capability)) continue;
+    const BinaryRef binary = target.find_binary(wanted.variant.hash());
+    if (!binary || made_by_later_driver(binary.provenance, device)) continue;
+    const auto place =
+        std::upper_bound(made_for.begin(), made_for.end(), capability, std::greater<>()) -
+        made_for.begin();
+    Offer offer = offer_binary(binary);
+    offer.note = kTakesLowerCubins;
+    made_for.insert(made_for.begin() + place, capability);
+    offers.insert(offers.begin() + place, std::move(offer));
+  }
+  if (offers.empty() || own.outcome == KILN_OUTCOME_FAILED) offers.insert(offers.begin(), own);
+  return offers;
+}
 
 // Offers the binary that this device compiled at an earlier start. If it is not final, but the
 // pack's exact binary is, the pack's binary is preferred.
@@ -97,37 +135,15 @@ Offers offer_overlay(const Wanted &wanted) {
   offer.id = stored.id;
   offer.finality = stored.finality;
   if (offer.finality == packs::Finality::no) {
-    const Offer exact = exact_offer(wanted);
-    if (exact && exact.finality == packs::Finality::yes) {
+    const Offers exact = offer_exact(wanted);
+    if (std::any_of(exact.begin(), exact.end(), [](const Offer &binary) {
+          return binary && binary.finality == packs::Finality::yes;
+        })) {
       return {no_offer(KILN_OUTCOME_MISSED, "it is not final, and the pack's binary is")};
     }
     offer.why_not_final = "an earlier start ended before it finished this binary";
   }
   return {std::move(offer)};
-}
-
-// Offers every binary that may run on the device.
-Offers offer_compatible(const Wanted &wanted) {
-  if ((wanted.flags & KILN_LOAD_COMPATIBLE) == 0) {
-    return {no_offer(KILN_OUTCOME_SKIPPED, "not asked for")};
-  }
-  const Device &device = *wanted.loader.device;
-  const packs::Pack &pack = *wanted.loader.pack;
-  Offers offers;
-  for (const Candidate &candidate : find_compatible(pack, device.description)) {
-    TargetRef target;
-    if (!pack.target(candidate.target, &target).ok()) continue;
-    const BinaryRef binary = target.find_binary(wanted.variant.hash());
-    if (!binary) continue;
-    // The exact rung has already tried this key's other binaries.
-    const bool own = target.key() == device.key().text();
-    if (own && !made_by_later_driver(binary.provenance, device)) continue;
-    offers.push_back(offer_binary(binary));
-    offers.back().rule = candidate.rule;
-  }
-  if (!offers.empty()) return offers;
-  return {no_offer(KILN_OUTCOME_MISSED,
-                   "no target serves by the vendor's rule or a recorded cross-check")};
 }
 
 // Offers the PTX with the highest compute capability that is not above the device's.
@@ -141,7 +157,7 @@ Offers offer_intermediate(const Wanted &wanted) {
     TargetRef target;
     if (!pack.target(i, &target).ok()) continue;
     const BinaryRef form = target.find_intermediate(wanted.variant.hash());
-    const std::uint32_t made_for = form ? compute_capability_of(target, device.description) : 0;
+    const std::uint32_t made_for = form ? compute_capability_of(target, device) : 0;
     if (made_for <= highest || made_for > device.capabilities.compute_capability) continue;
     highest = made_for;
     best = offer_binary(form);
@@ -182,18 +198,16 @@ Offers offer_source(const Wanted &wanted) {
 
 constexpr unsigned kNoBinary = KILN_LOAD_NO_BINARY;
 
-// id, name, title, form, compiles, off, offers, foreign, nvidia_only
+// id, name, title, form, compiles, off, offers, nvidia_only
 constexpr Rung kLadder[kRungs] = {
     {KILN_RUNG_OVERLAY, "overlay", "overlay", Form::binary, false, kNoBinary | KILN_LOAD_NO_OVERLAY,
-     offer_overlay, false, false},
-    {KILN_RUNG_EXACT, "exact", "exact", Form::binary, false, kNoBinary, offer_exact, false, false},
-    {KILN_RUNG_COMPATIBLE, "compatible", "compatible", Form::binary, false, kNoBinary,
-     offer_compatible, true, false},
+     offer_overlay, false},
+    {KILN_RUNG_EXACT, "exact", "exact", Form::binary, false, kNoBinary, offer_exact, false},
     {KILN_RUNG_INTERMEDIATE, "intermediate", "intermediate", Form::binary, true, kNoBinary,
-     offer_intermediate, false, true},
-    {KILN_RUNG_IL, "il", "IL", Form::il, true, KILN_LOAD_NO_IL, offer_il, false, false},
+     offer_intermediate, true},
+    {KILN_RUNG_IL, "il", "IL", Form::il, true, KILN_LOAD_NO_IL, offer_il, false},
     {KILN_RUNG_SOURCE, "source", "source", Form::source, true, KILN_LOAD_NO_SOURCE, offer_source,
-     false, false}};
+     false}};
 
 // The journal knows rungs only by their numbers.
 constexpr bool agrees_with_the_journal() {

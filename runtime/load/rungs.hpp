@@ -30,7 +30,7 @@ struct Offer {
   std::string why_not_final;
   kiln_outcome outcome = KILN_OUTCOME_LOADED;
   std::string reason;
-  VendorRule rule{};  // for the compatible rung
+  const char *note = nullptr;  // for the report, if the offer is used
 
   explicit operator bool() const { return outcome == KILN_OUTCOME_LOADED; }
 };
@@ -44,11 +44,10 @@ struct Rung {
   unsigned off;       // the KILN_LOAD_* bits; any of these leaves the rung out
   // Returns the rung's offers, best first; never empty.
   std::vector<Offer> (*offers)(const Wanted &wanted);
-  bool foreign;      // another target's binaries: used only if proven and not recompiled
   bool nvidia_only;  // missing in other vendors' reports
 };
 
-inline constexpr std::size_t kRungs = 6;
+inline constexpr std::size_t kRungs = 5;
 extern const Rung kLadder[kRungs];  // best first
 
 // Returns the row; null for KILN_RUNG_ERROR and for numbers that are no rung.

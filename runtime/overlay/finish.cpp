@@ -48,8 +48,7 @@ Status link_binary(const Loader &loader, packs::VariantRef variant, packs::Bytes
   Guard *guard = guard_of(loader);
   const BlobUse linking{work_id(variant, Work::link), kNoLoad};
   const Verdict before = guard->verdict(linking.id);
-  // Earlier versions recorded this as a wrong result.
-  if (before == Verdict::not_linked || before == Verdict::wrong_result) {
+  if (before == Verdict::not_linked) {
     return Status::error(Code::failed, "an earlier start could not");
   }
   if (!guard->check(linking).ok()) {

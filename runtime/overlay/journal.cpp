@@ -51,9 +51,9 @@ Record decode_record(const std::uint8_t *bytes) {
   put_check(checked);
   Record record;
   if (std::memcmp(checked, bytes, kRecordSize) != 0) return record;
-  // Other verdicts are of a newer version, or of an earlier one that banned slow (4) or hung (6)
-  // subjects.
-  constexpr unsigned kKnown = 0x1fae;  // 1, 2, 3, 5, 7 to 12
+  // Other verdicts are of a newer version, or of an earlier one that banned slow subjects (4), hung
+  // ones (6) or wrong results (7).
+  constexpr unsigned kKnown = 0x1f2e;  // 1, 2, 3, 5, 8 to 12
   if (bytes[8] > 12 || (kKnown >> bytes[8] & 1) == 0) return record;
   const RungByte rung{bytes[9]};
   if (!rung.is_rung() && rung != kNoLoad) return record;
@@ -88,7 +88,7 @@ void Journal::add(const Record &record) { records_.push_back(record); }
 History Journal::history(std::uint64_t id) const {
   History history;
   for (const Record &record : records_) {
-    if (record.id != id || is_settled(history.last)) continue;
+    if (record.id != id || history.last == Verdict::not_linked) continue;
     switch (record.verdict) {
       case Verdict::stuck: history.stuck = true; continue;
       case Verdict::passed_over:
@@ -162,7 +162,8 @@ std::vector<Record> Journal::folded() const {
     out.verdict = now.last;
     if (is_known(now.last) && rungs[record.rung.value()]) continue;
     if (is_known(now.last)) rungs.set(record.rung.value());
-    if (is_known(now.last) || is_settled(now.last) || now.last == Verdict::healed) folded.add(out);
+    if (is_known(now.last) || now.last == Verdict::not_linked || now.last == Verdict::healed)
+      folded.add(out);
     if (now.refusals != 0) {
       folded.add({record.id, Verdict::refused, record.rung, limited(now.refusals)});
     }
@@ -175,7 +176,7 @@ std::vector<Record> Journal::folded() const {
 }
 
 unsigned starts_to_skip(const History &history, RungByte rung, bool last) {
-  if (is_settled(history.last)) return kForGood;
+  if (history.last == Verdict::not_linked) return kForGood;
   const unsigned patience = rung.is_slow() ? 3 : 2;
   if (history.deaths < patience) {
     if (history.refusals < (last ? 2 : 1)) return 0;

@@ -11,17 +11,6 @@
 
 namespace kiln::runtime {
 
-// Returns whether the verdict counts against a subject: a crash until the subject is proven, a
-// wrong result for good.
-inline bool is_final(Verdict verdict) {
-  return verdict == Verdict::crashed || verdict == Verdict::wrong_result;
-}
-
-// Returns whether nothing later changes the verdict: the same driver would do the same again.
-inline bool is_settled(Verdict verdict) {
-  return verdict == Verdict::wrong_result || verdict == Verdict::not_linked;
-}
-
 inline constexpr unsigned kForGood = ~0u;
 
 // Returns at how many starts a subject is skipped before it is tried again; 0: at none.
@@ -63,7 +52,8 @@ class Journal {
   // Reads all whole records; skips torn and foreign ones.
   explicit Journal(packs::View file = {});
 
-  // Returns the history of a subject. A settled verdict stays.
+  // Returns the history of a subject. `not_linked` stays: the same driver would
+  // fail again.
   History history(std::uint64_t id) const;
   Verdict verdict(std::uint64_t id) const { return history(id).last; }
   // Returns whether a whole rung is out of use: the driver has taken nothing on it yet, and ended

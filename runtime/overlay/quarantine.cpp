@@ -297,9 +297,7 @@ packs::Status Quarantine::check(const BlobUse &subject, bool last, bool dry_run)
   const History history = journal_.history(subject.id);
   if (passed) {
     if (history.deaths == 0 && history.refusals != 0) return refusal("its compiler refused it");
-    return refusal(history.last == Verdict::wrong_result
-                       ? "its results were wrong when it was first used"
-                       : "an earlier process ended inside the driver while it was given this");
+    return refusal("an earlier process ended inside the driver while it was given this");
   }
   if (last || is_known(history.last)) return {};  // whatever else happened on the rung
   if (history.stuck) return refusal(kStuck);
@@ -398,12 +396,9 @@ void Quarantine::clear_slot(int slot) {
 
 void Quarantine::end(int slot, const BlobUse &subject, Verdict verdict) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // A process that ends between the two writes must neither turn a success into a death nor lose a
-  // wrong result.
-  const bool final = is_final(verdict);
-  if (final) note({subject.id, verdict, subject.rung});
+  // A process that ends between the two writes must not turn a success into a death.
   if (slot >= 0) clear_slot(slot);
-  if (verdict != Verdict::untried && !final) note({subject.id, verdict, subject.rung});
+  if (verdict != Verdict::untried) note({subject.id, verdict, subject.rung});
 }
 
 void Quarantine::record(const Record &record) {
@@ -420,7 +415,7 @@ void Quarantine::note(const Record &record) {
     numbered.marker = static_cast<std::uint16_t>(std::min(history.refusals + 1, 0xffffu));
   }
   journal_.add(numbered);
-  append(driver_, label_, numbered, is_final(record.verdict));
+  append(driver_, label_, numbered, record.verdict == Verdict::crashed);
 }
 
 // Appends a record. A journal whose last record is torn (a full disk), or that has grown too long,

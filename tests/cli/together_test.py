@@ -67,12 +67,6 @@ class Together(unittest.TestCase):
         self.assertTrue(result["tunings"])
         self.assertTrue(result["targets"])
 
-    def test_a_crosscheck_keeps_what_was_built_meanwhile(self):
-        self.copy("base.kiln", "ours.kiln")
-        result = self.meanwhile("built.kiln", "crosscheck", "ours.kiln", "--device", "0", "-o",
-                                "ours.kiln")
-        self.assertTrue(result["targets"])
-
     def test_a_tuning_keeps_what_was_built_meanwhile(self):
         self.copy("base.kiln", "ours.kiln")
         result = self.meanwhile("built.kiln", "tune", "ours.kiln", *TUNE, "-o", "ours.kiln")

@@ -45,18 +45,10 @@ json texts(const std::vector<Notice> &notices) {
 
 struct Telemetry {
   std::vector<Notice> notices;
-  bool answer = false;
-  unsigned checks = 0;
 };
 
 void collect(const kiln_notice *notice, void *user) {
   static_cast<Telemetry *>(user)->notices.push_back({notice->kind, notice->text});
-}
-
-int check(kiln_program *, void *user) {
-  auto *telemetry = static_cast<Telemetry *>(user);
-  ++telemetry->checks;
-  return telemetry->answer ? 1 : 0;
 }
 
 LoaderOptions options_of(const Wishes &wishes, Telemetry *telemetry) {
@@ -65,9 +57,6 @@ LoaderOptions options_of(const Wishes &wishes, Telemetry *telemetry) {
   options.deadline_milliseconds = wishes.deadline;
   options.notice = collect;
   options.notice_user = telemetry;
-  if (wishes.check) options.check = check;
-  options.check_user = telemetry;
-  telemetry->answer = wishes.check.value_or(false);
   return options;
 }
 
@@ -192,9 +181,7 @@ json load_and_launch(const std::string &path, const Wishes &wishes) {
   const LoaderOptions options = options_of(wishes, &telemetry);
   const Loader loader = take(Loader::create(device, take(Pack::open_file(path)), options));
   Loaded loaded = loader.load("triple", {}, wishes.flags);
-  json answer = {{"report", loaded.report.json()},
-                 {"checks", telemetry.checks},
-                 {"notices", texts(telemetry.notices)}};
+  json answer = {{"report", loaded.report.json()}, {"notices", texts(telemetry.notices)}};
   if (!loaded.program) answer["error"] = loaded.program.error().message;
   if (loaded.program) answer["right"] = launch_triple(loader, *loaded.program);
   if (wishes.finish) {
@@ -220,7 +207,6 @@ Start start(const ScriptedDriver &driver, const std::string &pack, const Wishes 
   result.report = answer["report"];
   result.error = answer.value("error", "");
   result.right = answer.value("right", false);
-  result.checks = answer["checks"];
   for (const json &one : answer["notices"]) {
     result.notices.push_back({one[0].get<kiln_notice_kind>(), one[1]});
   }

@@ -57,7 +57,6 @@ struct Wishes {
   unsigned flags = 0;          // as kiln_load takes them
   std::string overlay;         // empty: none
   std::uint32_t deadline = 0;  // milliseconds, 0: none
-  std::optional<bool> check;   // what the application's check answers, if it has one
   bool finish = false;         // kiln_loader_finish() after the launch
   std::chrono::milliseconds timeout = std::chrono::seconds(60);
 };
@@ -75,7 +74,6 @@ struct Start {
   std::string error;   // of a load that gave no program
   bool right = false;  // all values are
   bool recompiled = false;
-  unsigned checks = 0;  // how often the application's check was asked
   std::vector<std::string> notes;
   std::vector<Notice> notices;
 

@@ -41,27 +41,21 @@ std::vector<builder::JobFailure> failures_of(const json &all) {
 
 struct Telemetry {
   json notices = json::array();
-  bool answer = false;
 };
 
 void collect(const kiln_notice *notice, void *user) {
   static_cast<Telemetry *>(user)->notices.push_back({notice->kind, notice->text});
 }
 
-int check(kiln_program *, void *user) { return static_cast<Telemetry *>(user)->answer ? 1 : 0; }
-
 // In the child.
 json run_here(const std::string &pack, const How &how) {
   auto *telemetry = new Telemetry;  // the loader may never be released
-  telemetry->answer = how.check.value_or(false);
   auto opencl = take(OpenCL::open());
   const Device device = take(opencl.device(0));
   LoaderOptions options;
   if (!how.overlay.empty()) options.use_overlay(how.overlay.c_str());
   options.notice = collect;
   options.notice_user = telemetry;
-  if (how.check) options.check = check;
-  options.check_user = telemetry;
   json answer;
   {
     auto loader = std::make_unique<Loader>(

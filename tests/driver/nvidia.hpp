@@ -71,7 +71,6 @@ struct How {
   bool launch = true;
   bool finish = false;  // kiln_loader_finish()
   bool end = false;     // the process ends, and releases nothing
-  std::optional<bool> check{};
   LaunchWishes wishes{};
 };
 

@@ -2,7 +2,6 @@
 // The overlay on a GPU of NVIDIA's shape: PTX is finished in the application, once.
 #include "builder/inspect/overlay_folder.hpp"
 #include "tests/driver/nvidia.hpp"
-#include "tests/support/journal_file.hpp"
 
 using namespace kiln;
 using namespace kiln::test;
@@ -204,19 +203,14 @@ TEST_CASE("a linker that refuses in the application leaves the PTX, and its log 
                 "overlay: CUDA 13.0's linker refused the PTX"));
     CHECK(holds(first.notice(KILN_NOTICE_NOT_STORED), "Ptx assembly aborted due to errors"));
   }
-  for (const bool by_earlier_version : {false, true}) {
-    // Earlier versions wrote the refusal down as 7, the number of wrong results.
-    if (by_earlier_version) CHECK(replace_verdict(overlay, 11, 7) == 1);
-    const Run later = nvidia().start(with_linker("refuse"), nvidia().base(), from(overlay));
-    INFO("by an earlier version: " << by_earlier_version);
-    SHOW(later);
-    CHECK(later.rung == "overlay");
-    CHECK(later.final == false);
-    CHECK(later.right);
-    CHECK(later.all(KILN_NOTICE_NOT_STORED) ==
-          std::vector<std::string>{
-              "the binary was not finished for the overlay: an earlier start could not"});
-  }
+  const Run later = nvidia().start(with_linker("refuse"), nvidia().base(), from(overlay));
+  SHOW(later);
+  CHECK(later.rung == "overlay");
+  CHECK(later.final == false);
+  CHECK(later.right);
+  CHECK(later.all(KILN_NOTICE_NOT_STORED) ==
+        std::vector<std::string>{
+            "the binary was not finished for the overlay: an earlier start could not"});
 }
 
 TEST_CASE("a refusal of the linker is not shown as a death of the driver") {

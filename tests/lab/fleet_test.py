@@ -65,9 +65,8 @@ def _run_fleet(suite, options, summary):
     making.device_packs(suite, fleet, names)
     if not making.fleet_pack(suite, fleet) or not pixels.prepare(suite, fleet, PHOTO):
         return fleet.ran
-    for scenarios in (loading.exact, loading.not_exact, loading.compatible,
-                      loading.errors, pixels.il_and_source,
-                      pixels.exact, final.launches):
+    for scenarios in (loading.exact, loading.not_exact, loading.errors,
+                      pixels.il_and_source, pixels.exact, final.launches):
         scenarios(suite, fleet)
     if options.forge_pack:
         updates.stale(suite, fleet, options.forge_pack)

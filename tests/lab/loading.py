@@ -7,7 +7,7 @@ from suite import expect
 # The pack of the first, given to the second, is not exact.
 UPDATES = (("neo-22.43-skl", "neo-24.35-skl"), ("neo-22.43-skl", "neo-20.44-skl"),
            ("pocl-3.1", "pocl-6.0"), ("rusticl-22.3", "rusticl-25.0"))
-RUNGS = ["overlay", "exact", "compatible", "il", "source"]
+RUNGS = ["overlay", "exact", "il", "source"]
 NONE = ("--without", "binary,il,source")
 BINARY_ONLY = ("--without", "il,source")
 DAMAGED = ("epsilon", "buffer")
@@ -41,18 +41,6 @@ def not_exact(suite, fleet):
             suite.check(f"a pack of {made_by}, given to {given_to}, is not exact, and the report "
                         "names the driver version", _another, fleet, made_by, given_to,
                         "driver_version")
-
-
-def compatible(suite, fleet):
-    """Binaries of another model, by the vendor's rule."""
-    with suite.phase("compatible"):
-        suite.check("dg1, given a pack of tgllp alone, takes its binaries by Intel's rule where "
-                    "that is asked for, and does not recompile them", _compatible, fleet)
-        suite.check("icllp, given a pack of skl alone, has no compatible binary",
-                    _not_compatible, fleet)
-        suite.check("a zebin of NEO 24.35 is a candidate for 22.43, which a cross-check finds to "
-                    "take it natively", _zebin_of_newer, fleet)
-        suite.check("patch tokens of NEO 22.43 are no candidate for 24.35", _tokens_of_older, fleet)
 
 
 def errors(suite, fleet):
@@ -141,65 +129,6 @@ def _another(fleet, made_by, given_to, field):
         expect(sides["pack"] != sides["device"], f"both sides of {field} are the same: {sides}")
     return (f"{' or '.join(sorted(rungs))}; {field}: the pack has {sides['pack']}, "
             f"the device has {sides['device']}")
-
-
-def _compatible(fleet):
-    """Every variant, with the flag and without; and the first use is remembered."""
-    origin, station = fleet.need("neo-22.43-tgllp"), fleet.need("neo-22.43-dg1")
-    pack = station.bring(origin.pack)
-    for pair in fleet.variants:
-        report = station.explain(pack, *pair, "--compatible")
-        expect(report["rung"] == "compatible" and report["recompiled"] is False, str(report))
-        without = station.explain(pack, *pair)
-        expect(without["rung"] == "il", str(without))
-        _expect_rung(without, "compatible", "skipped", "not asked for")
-    for _ in range(2):
-        kept = station.explain(pack, *SOUND, "--compatible", "--overlay", "overlay-compatible")
-        expect(kept["rung"] == "compatible" and kept["recompiled"] is False, str(kept))
-    return report["notes"][0]
-
-
-def _not_compatible(fleet):
-    """Another group: the driver would recompile, and is not asked."""
-    station = fleet.need("neo-22.43-icllp")
-    pack = station.bring(fleet.need("neo-22.43-skl").pack)
-    report = station.explain(pack, *SOUND, "--compatible")
-    expect(report["rung"] == "il", str(report))
-    return _expect_rung(report, "compatible", "missed", "no target serves")
-
-
-def _zebin_of_newer(fleet):
-    """Nothing vouches, and then a record does."""
-    origin, station = fleet.need("neo-24.35-skl"), fleet.need("neo-22.43-skl")
-    pack = station.bring(origin.pack)
-    pairs = _binaries_of(fleet, origin)
-    for pair in pairs:
-        report = station.explain(pack, *pair, "--compatible")
-        _expect_rung(report, "compatible", "skipped", 'the rule "')
-        expect(report["rung"] == "il", str(report))
-    done = station.kiln("crosscheck", pack, "--device", station.device["select"], "-o",
-                        "vouched.kiln", "--json")
-    (checked,) = done.expect_code(0, "kiln crosscheck").json()["cross_checks"]
-    expect(checked["result"] == "native", str(checked))
-    for pair in pairs:
-        report = station.explain("vouched.kiln", *pair, "--compatible")
-        expect(report["rung"] == "compatible" and report["recompiled"] is False, str(report))
-    return report["notes"][0]
-
-
-def _tokens_of_older(fleet):
-    """The driver would recompile them, and is not asked."""
-    origin, station = fleet.need("neo-22.43-skl"), fleet.need("neo-24.35-skl")
-    report = station.explain(station.bring(origin.pack), *SOUND, "--compatible")
-    expect(report["rung"] == "il", str(report))
-    return _expect_rung(report, "compatible", "missed",
-                        "the vendor's rule does not cover this binary's format")
-
-
-def _binaries_of(fleet, station):
-    """Program and variant of each binary in a station's pack."""
-    (target,) = inspect(fleet, station.pack)["targets"]
-    return [binary["variant"].split("/") for binary in target["binaries"]]
 
 
 def _all_off(fleet, name):

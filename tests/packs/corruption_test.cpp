@@ -61,9 +61,6 @@ void survive(const Bytes &bytes) {
   const Parts parts = parts_of(*pack);
   Contents contents;
   if (read_contents(pack, &contents).ok()) CHECK(contents.targets.size() == pack->target_count());
-  for (const CrossCheck &check : contents.cross_checks) {
-    CHECK(find_cross_check(*pack, check.device, check.target).result() == check.result);
-  }
   for (const Tuning &t : contents.tunings) {
     const TuningQuery query{t.program, t.variant, t.kernel, t.size_class};
     CHECK(find_tunings(*pack, query, t.profile).count > 0);

@@ -101,7 +101,6 @@ struct ForgedRoot {
   std::vector<fb::TargetEntry> targets;
   std::vector<ForgedProgram> programs{{}};
   std::vector<fb::Blob> blobs;
-  std::vector<fb::CrossCheck> cross_checks;
   std::vector<fb::Tuning> tunings;
   std::vector<std::string> texts{"", "a", "b"};
 };
@@ -157,11 +156,9 @@ inline Bytes forge_root(flatbuffers::FlatBufferBuilder &builder, const ForgedRoo
   const auto program_vector = builder.CreateVector(programs);
   const auto blobs = builder.CreateVectorOfStructs(root.blobs);
   const auto producer = builder.CreateString("forge");
-  const auto cross_checks = builder.CreateVectorOfStructs(root.cross_checks);
   const auto tunings = builder.CreateVectorOfStructs(root.tunings);
   const auto texts = builder.CreateVectorOfStrings(root.texts);
-  builder.Finish(fb::CreateRoot(builder, targets, program_vector, blobs, producer, cross_checks,
-                                tunings, texts));
+  builder.Finish(fb::CreateRoot(builder, targets, program_vector, blobs, producer, tunings, texts));
   return taken(builder);
 }
 

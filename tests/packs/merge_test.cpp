@@ -296,7 +296,6 @@ TEST_CASE("a contribution adds targets and records for the base's variants, and 
   CHECK(same.producer.empty());
   CHECK_FALSE(same.tunings.empty());
   for (const Tuning &row : same.tunings) CHECK_FALSE(row.profile.empty());
-  CHECK(same.cross_checks == base.cross_checks);
   CHECK(written([&] {
           Contents merged = base;
           REQUIRE(merge(same, &merged).ok());

@@ -75,11 +75,6 @@ class RandomPacks {
     for (const char *model : {"A", "B", "C"}) {
       if (maybe(2)) contents.targets.push_back(any_target(model));
     }
-    for (std::uint64_t device = 1; device < 4; ++device) {
-      for (std::uint64_t other = 1; other < 3; ++other) {
-        if (maybe(3)) contents.cross_checks.push_back({device, other, number(6)});
-      }
-    }
     for (const char *name : {"p", "q"}) {
       for (const char *model : {"", "A", "B"}) {
         if (maybe(3)) contents.tunings.push_back(any_tuning(name, model));

@@ -26,7 +26,6 @@ ROLES = ("input", "output", "width", "height", "parameter", "depth", "scratch")
 STORAGES = ("buffer", "image")
 TYPES = ("uchar", "ushort", "uint", "int", "float", "half")
 SIZE_CLASSES = ("small", "medium", "large")
-RESULTS = ("native", "recompiled", "refused", "crashed", "wrong")
 FINALITIES = ("not launched", "yes", "no")
 BASES = 2  # the bit of incompat
 BASES_MOST = 4
@@ -319,10 +318,6 @@ def read(data):
                 "programs": programs,
                 "targets": [target(data, entry, variants, blobs)
                             for entry in table.all_fixed(0, f"QQQQ{NAME}s")],
-                "cross_checks": [
-                    {"device_key_hash": f"{device:016x}", "target_key_hash": f"{of:016x}",
-                     "result": RESULTS[result]}
-                    for device, of, result, _ in table.all_fixed(4, "QQII")],
                 "tunings": [tuning(row, texts) for row in table.all_fixed(5, "QQQ" + "I" * 14)]}
     except (struct.error, IndexError, TypeError, UnicodeDecodeError) as error:
         raise Refused("root_malformed") from error

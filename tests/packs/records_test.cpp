@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cross-checks and tunings: written, found, merged.
+// Tunings: written, found, merged.
 #include "kiln/packs/records.hpp"
 #include "tests/packs/merging.hpp"
 
@@ -7,12 +7,6 @@ using namespace kiln::packs;
 using namespace kiln::test;
 
 namespace {
-
-Bytes with_checks(const std::vector<CrossCheck> &checks) {
-  Contents contents;
-  contents.cross_checks = checks;
-  return written(contents);
-}
 
 Bytes with_tunings(const std::vector<Tuning> &tunings) {
   Contents contents;
@@ -42,10 +36,6 @@ Tuning kept(const Tuning &a, const Tuning &b) {
 TEST_CASE("records read back field by field, sorted", "[records]") {
   const Contents in = sample();
   const Contents out = contents_of(opened(written(in)));
-  REQUIRE(out.cross_checks.size() == in.cross_checks.size());
-  for (const CrossCheck &check : in.cross_checks) {
-    CHECK(std::count(out.cross_checks.begin(), out.cross_checks.end(), check) == 1);
-  }
   REQUIRE(out.tunings.size() == in.tunings.size());
   for (const Tuning &tuning : in.tunings) {
     CHECK(std::count(out.tunings.begin(), out.tunings.end(), tuning) == 1);
@@ -56,7 +46,6 @@ TEST_CASE("records read back field by field, sorted", "[records]") {
 
 TEST_CASE("the order of records does not matter to the writer", "[records]") {
   Contents contents = sample();
-  std::reverse(contents.cross_checks.begin(), contents.cross_checks.end());
   std::reverse(contents.tunings.begin(), contents.tunings.end());
   CHECK(written(contents) == written(sample()));
 }
@@ -64,10 +53,7 @@ TEST_CASE("the order of records does not matter to the writer", "[records]") {
 TEST_CASE("a pack without records has no field for them", "[records]") {
   const Bytes bytes = written(bare_sample());
   const PackPointer pack = opened(bytes);
-  CHECK(pack->schema().cross_checks() == nullptr);
   CHECK(pack->schema().tunings() == nullptr);
-  CHECK_FALSE(find_cross_check(*pack, 1, 2));
-  CHECK(cross_checks_of(*pack, 1).count == 0);
   CHECK(find_tunings(*pack, {"blur", "wide", "scalar", SizeClass::small}, "test").count == 0);
 }
 
@@ -79,8 +65,6 @@ TEST_CASE("records that no reader would take are not written", "[records]") {
     return write_pack(contents, (folder.path() / "out.kiln").string()).code;
   };
   CHECK(fault([](Contents *) {}) == Code::ok);
-  CHECK(fault([](Contents *c) { c->cross_checks.push_back(c->cross_checks[0]); }) ==
-        Code::bad_argument);
   CHECK(fault([](Contents *c) { c->tunings.push_back(c->tunings[0]); }) == Code::bad_argument);
   CHECK(fault([](Contents *c) { c->tunings[0].local_size[1] = 0; }) == Code::bad_argument);
   CHECK(fault([](Contents *c) { c->tunings[3].key_hash = 1; }) == Code::bad_argument);
@@ -96,37 +80,6 @@ TEST_CASE("a text that many tunings share is stored once", "[records]") {
     contents.tunings.back().conditions = conditions;
   }
   CHECK(size() < 1000 + 100 * 150);
-}
-
-TEST_CASE("a cross-check is found by its device and its target", "[records]") {
-  std::vector<CrossCheck> checks;
-  for (std::uint64_t device = 10; device < 60; device += 10) {
-    for (std::uint64_t target = 5; target < device; target += 5) {
-      checks.push_back({device, target, static_cast<std::uint32_t>(device + target)});
-    }
-  }
-  const Bytes bytes = with_checks(checks);
-  const PackPointer pack = opened(bytes);
-  for (std::uint64_t device = 0; device < 70; ++device) {
-    CHECK(cross_checks_of(*pack, device).count ==
-          (device % 10 == 0 && device >= 10 && device < 60 ? (device - 1) / 5 : 0));
-    for (std::uint64_t target = 0; target < 70; ++target) {
-      const CrossCheckRef found = find_cross_check(*pack, device, target);
-      const CrossCheck wanted{device, target, static_cast<std::uint32_t>(device + target)};
-      const bool there = std::count(checks.begin(), checks.end(), wanted) == 1;
-      CHECK(static_cast<bool>(found) == there);
-      if (found) CHECK(found.result() == wanted.result);
-    }
-  }
-}
-
-TEST_CASE("only the result native counts as native", "[records]") {
-  const Bytes bytes = with_checks({{1, 0, 0}, {1, 1, 1}, {1, 4, 4}, {1, 77, 77}});
-  const PackPointer pack = opened(bytes);
-  CHECK(find_cross_check(*pack, 1, 0).is_native());
-  for (const std::uint64_t target : {1u, 4u, 77u}) {
-    CHECK_FALSE(find_cross_check(*pack, 1, target).is_native());
-  }
 }
 
 TEST_CASE("tunings are found by kernel, size class and profile", "[records]") {
@@ -215,16 +168,6 @@ TEST_CASE("size classes part at 65,536 and 1,048,576 work-items", "[records]") {
   CHECK(size_class(1'048'575) == SizeClass::medium);
   CHECK(size_class(1'048'576) == SizeClass::large);
   CHECK(size_class(~std::uint64_t{0}) == SizeClass::large);
-}
-
-TEST_CASE("of two results for one pair the worse is kept, in any order", "[records]") {
-  check_any_order(with_checks({{1, 2, 0}, {1, 3, 4}, {5, 5, 0}}),
-                  with_checks({{1, 2, 3}, {1, 3, 0}}),
-                  with_checks({{1, 2, 1}, {2, 1, 2}, {1, 3, 9}}));
-  const Bytes bytes = merged({with_checks({{1, 2, 3}}), with_checks({{1, 2, 1}, {0, 2, 1}})});
-  const Contents contents = contents_of(opened(bytes));
-  const std::vector<CrossCheck> expected{{0, 2, 1}, {1, 2, 3}};
-  CHECK(contents.cross_checks == expected);
 }
 
 TEST_CASE("of two tunings for one place the better evidence is kept", "[records]") {

@@ -115,15 +115,11 @@ inline Contents bare_sample() {
   return contents;
 }
 
-// The bare sample with cross-checks, one of them of a target that the pack does not have, and
-// tunings: what packs were before they described launches of several kernels.
+// The bare sample with tunings: what packs were before they described launches of several kernels.
 inline Contents records_sample() {
   Contents contents = bare_sample();
   const packs::Target &first = contents.targets[0];
   const packs::Target &second = contents.targets[1];
-  contents.cross_checks = {{key_hash(first), key_hash(second), 0},
-                           {key_hash(second), key_hash(first), 3},
-                           {key_hash(second), key_hash(target("C300")), 1}};
   packs::Tuning standard = tuning(packs::Target{}, packs::SizeClass::medium, {64, 1, 1});
   standard.key_hash = 0;
   contents.tunings = {tuning(first, packs::SizeClass::medium, {16, 4, 1}),
@@ -259,13 +255,6 @@ inline void append(std::uint64_t number, Part *part) {
 }
 
 inline void append_records(const packs::fb::Root &root, Part *part) {
-  if (root.cross_checks() != nullptr) {
-    for (const auto *check : *root.cross_checks()) {
-      append(check->device_key_hash(), part);
-      append(check->target_key_hash(), part);
-      append(check->result(), part);
-    }
-  }
   if (root.tunings() == nullptr) return;
   for (const auto *row : *root.tunings()) {
     for (const std::uint32_t text : {row->program(), row->variant(), row->kernel(), row->profile(),

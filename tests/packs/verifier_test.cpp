@@ -52,7 +52,6 @@ std::size_t size_of(const std::string &type) {
                                                     {"TargetEntry", sizeof(fb::TargetEntry)},
                                                     {"Binary", sizeof(fb::Binary)},
                                                     {"KernelFacts", sizeof(fb::KernelFacts)},
-                                                    {"CrossCheck", sizeof(fb::CrossCheck)},
                                                     {"Tuning", sizeof(fb::Tuning)}};
   const auto found = sizes.find(type);
   return found == sizes.end() ? 0 : found->second;

@@ -27,11 +27,6 @@ std::string variant_text(const packs::Program &program, const packs::Variant &va
 
 std::string records_text(const packs::Contents &contents) {
   std::string text;
-  const builder::KeyLabels label(contents);
-  for (const packs::CrossCheck &check : contents.cross_checks) {
-    text += fmt::format("cross-check {}, given binaries of {}: {}\n", label(check.device),
-                        label(check.target), builder::cross_result_name(check.result));
-  }
   for (const packs::Tuning &t : contents.tunings) {
     const std::string local =
         fmt::format("{}x{}x{}", t.local_size[0], t.local_size[1], t.local_size[2]);

@@ -117,7 +117,7 @@ int slice_for_inventory(const SliceArguments &options) {
   }
   if (Status s = check_output(options.output, inputs); !s.ok()) return fail(s);
   const packs::Contents &contents = open->contents;
-  const auto match = builder::match_inventory(*open->pack, contents, devices);
+  const auto match = builder::match_inventory(contents, devices);
   const auto pruned = builder::cut_contents(contents, builder::cut_of(contents, match, devices));
   if (Status s = write_output(pruned, options.output, options.write); !s.ok()) return fail(s);
   if (options.json) {

@@ -2,31 +2,9 @@
 // Qualcomm's Adreno.
 #include "runtime/identity/profiles/profile.hpp"
 
-#include "kiln/packs/text.hpp"
 #include "runtime/text/driver_strings.hpp"
 
 namespace kiln::runtime::profiles {
-namespace {
-
-// Qualcomm's guides contradict each other: revision A, 5.7.3, says "newer compilers generally
-// support older binaries, but the GPU must be the same", and revision C, 5.7.4, does not guarantee
-// it. Never measured on an Adreno.
-VendorRule accepts_of_older_compiler(std::string_view, const Facts &key,
-                                     const Description &device) {
-  const Facts &own = device.key.facts();
-  for (const char *fact : {"profile", "model", "address_bits"}) {
-    if (!both_have(key, own, fact)) return {};
-  }
-  const std::string *made_by = find_fact(key, "compiler");
-  if (made_by == nullptr || device.compiler.empty() ||
-      packs::compare_versions(*made_by, device.compiler) > 0) {
-    return {};
-  }
-  return {"a newer Adreno driver may take what an older one made for the same GPU", true};
-}
-
-}  // namespace
-
 bool Adreno::recognizes(const Identity &identity) {
   return holds(identity, Field::device_name, "Adreno") ||
          holds(identity, Field::device_version, "Adreno") ||
@@ -54,7 +32,6 @@ void Adreno::describe(const Identity &identity, Description *out) {
   } else if (!model.empty()) {
     out->family = "Adreno " + model.substr(0, model.find('-'));
   }
-  out->accepts_binary_of = accepts_of_older_compiler;
   set_default_key(identity, out);
 }
 

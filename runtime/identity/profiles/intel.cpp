@@ -36,47 +36,6 @@ const char *find_intel(const IntelFamily (&families)[kCount], const IntelIp &ip)
   return "";
 }
 
-// A zebin is a 64-bit ELF file for the machine EM_INTELGT (205). The older format, patch tokens, is
-// an ELF file for no machine.
-bool is_zebin(std::string_view binary) {
-  constexpr std::string_view kIdent("\177ELF\2\1", 6);  // 64 bits, little endian
-  constexpr std::size_t kMachine = 18;
-  return binary.size() > kMachine + 1 && binary.substr(0, kIdent.size()) == kIdent &&
-         binary[kMachine] == '\315' && binary[kMachine + 1] == 0;
-}
-
-bool has_patch_tokens(std::string_view binary) { return !is_zebin(binary); }
-
-// Measured (docs/operate/crosscheck.md): a driver takes patch tokens of its own version for the
-// whole architecture, and zebins of other versions, newer or older, for exactly the same product.
-// Neither IP versions in two encodings nor older IP versions tell products apart; the driver does.
-//
-// The family is compared because the architecture is not enough: 12 spans cores from Gen12LP to
-// Xe-HPC.
-VendorRule accepts_by_ip_version(std::string_view family, const Facts &key,
-                                 const Description &device) {
-  const Facts &own = device.key.facts();
-  const std::string *target_ip = find_fact(key, "ip_version");
-  const std::string *device_ip = find_fact(own, "ip_version");
-  if (device.family.empty() || device.family != family || target_ip == nullptr ||
-      device_ip == nullptr || !both_have(key, own, "profile") ||
-      !both_have(key, own, "address_bits")) {
-    return {};
-  }
-  const IntelIp a = parse_intel_ip(*target_ip);
-  const IntelIp b = parse_intel_ip(*device_ip);
-  const bool alike = a.newer == b.newer;
-  const bool product = !alike || (a.newer ? a.release == b.release : *target_ip == *device_ip);
-  if (!both_have(key, own, "driver_version")) {
-    if (!product) return {};
-    return {"other versions of Intel's driver may take a zebin for the same product", true,
-            is_zebin};
-  }
-  if (!alike || a.architecture != b.architecture || a.architecture == 0) return {};
-  return {"Intel's driver takes binaries of one family and driver version", false,
-          product ? nullptr : has_patch_tokens};
-}
-
 }  // namespace
 
 bool Intel::recognizes(const Identity &identity) {
@@ -100,7 +59,6 @@ void Intel::describe(const Identity &identity, Description *out) {
   if (out->family.empty() && count_digits(generation, 0) != 0) out->family = "Gen" + generation;
   // Measured with three versions: loads in 0.06 ms, and the driver gives back the same bytes.
   out->finishing = Finishing::not_needed;
-  out->accepts_binary_of = accepts_by_ip_version;
   if (!set_key_if_present(identity, kKey, out)) set_default_key(identity, out);
 }
 

@@ -5,21 +5,6 @@
 #include "runtime/identity/requirements.hpp"
 
 namespace kiln::runtime::profiles {
-namespace {
-
-// A cubin runs on GPUs with its major version and at least its minor version. A driver may also
-// take the cubins of a later driver, which is not promised.
-VendorRule accepts_by_capability(std::string_view, const Facts &key, const Description &device) {
-  if (!both_have(key, device.key.facts(), "address_bits")) return {};
-  const std::uint32_t target = compute_capability_of(key);
-  const std::uint32_t has = compute_capability_of(device.key.facts());
-  if (target == 0 || target / 100 != has / 100 || target > has) return {};
-  return {target == has ? "a driver may take what a later one made"
-                        : "NVIDIA's GPUs take code for lower minor compute capabilities"};
-}
-
-}  // namespace
-
 bool Nvidia::recognizes(const Identity &identity) {
   return holds(identity, Field::device_vendor, "NVIDIA") ||
          holds(identity, Field::device_version, " CUDA");
@@ -36,7 +21,6 @@ void Nvidia::describe(const Identity &identity, Description *out) {
   out->compiler = identity.text(Field::driver_version);
   if (parse_compute_capability(identity.text(Field::compute_capability)) != 0) {
     out->finishing = Finishing::linker;
-    out->accepts_binary_of = accepts_by_capability;
     set_key_if_present(identity, kCubinKey, out);
     return;
   }

@@ -130,16 +130,13 @@ KILN_API void kiln_pack_release(kiln_pack *pack);
 /** Flags of a load: rungs to leave out, extra checks, the problem size. Unknown bits give
  * #KILN_ERROR_ARGUMENT. */
 enum {
-  KILN_LOAD_NO_BINARY = 1, /**< Leave out the rungs overlay, exact, compatible, intermediate. */
+  KILN_LOAD_NO_BINARY = 1, /**< Leave out the rungs overlay, exact, intermediate. */
   KILN_LOAD_NO_IL = 2,     /**< Leave out the rung IL. */
   KILN_LOAD_NO_SOURCE = 4, /**< Leave out the rung source. */
   /** On every load, ask the driver for the program's binary and compare it with the one that Kiln
    * gave, to notice that the driver recompiled it. With an overlay, Kiln does this once for each
    * binary and driver version even without the flag. */
   KILN_LOAD_CHECK_RECOMPILED = 8,
-  /** Allow the compatible rung: another target's binary that the vendor's rule, a recorded
-   * cross-check or the application's check accepts for this device. */
-  KILN_LOAD_COMPATIBLE = 16,
   KILN_LOAD_NO_OVERLAY = 32, /**< Neither take a binary from the overlay nor store one there. */
   /** Choose the variant for problems of fewer than 65,536 elements, unless the caller names one.
    * With neither this flag nor #KILN_LOAD_FOR_MEDIUM, Kiln chooses for the largest problems; both

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
- * Options of a loader: notices, a check, hints, notes on drivers. overlay.h adds an overlay,
+ * Options of a loader: notices, hints, notes on drivers. overlay.h adds an overlay,
  * trust.h required signatures. The conventions of kiln.h hold here. */
 #ifndef KILN_LOADER_OPTIONS_H
 #define KILN_LOADER_OPTIONS_H
@@ -40,12 +40,6 @@ typedef struct kiln_notice {
 
 /** Called on the thread that loads, possibly on several at once; must not use the same loader. */
 typedef void (*kiln_notice_function)(const kiln_notice *notice, void *user);
-
-/** Called before a compatible binary is used for the first time with this driver; without an
- * overlay, which remembers the answer, before each use. The function may launch anything of
- * `program`, which is borrowed, and returns non-zero if the results are right. Called on the thread
- * that loads; must not call back into the same loader. */
-typedef int (*kiln_check_function)(kiln_program *program, void *user);
 
 /** Calls that a loader must not make to a driver, as bits. */
 enum {
@@ -87,8 +81,6 @@ struct kiln_loader_options {
   uint32_t reserved;           /**< Zero, else #KILN_ERROR_ARGUMENT. */
   kiln_notice_function notice; /**< May be NULL. */
   void *notice_user;           /**< Passed to `notice`. */
-  kiln_check_function check;   /**< NULL: binaries that need a check are not used. */
-  void *check_user;            /**< Passed to `check`. */
   kiln_level performance;      /**< Performance of Kiln's own context: cl_qcom_perf_hint. */
   kiln_level priority;         /**< Priority of Kiln's own context: cl_qcom_priority_hint. */
   /** `driver_note_count` notes, in addition to Kiln's own; NULL: none. Copied. */

@@ -40,14 +40,13 @@ typedef enum kiln_status {
   KILN_ERROR_UNTRUSTED = 12      /**< The pack is not signed as the loader requires. */
 } kiln_status;
 
-/** Rungs of the ladder, best first; the intermediate rung stands between compatible and IL. */
+/** Rungs of the ladder, best first; the intermediate rung stands between exact and IL. */
 typedef enum kiln_rung {
-  KILN_RUNG_OVERLAY = 0,    /**< A binary that this device compiled at an earlier start. */
-  KILN_RUNG_EXACT = 1,      /**< The pack's binary for this device and driver. */
-  KILN_RUNG_COMPATIBLE = 2, /**< The pack's binary for another target that serves this one. */
-  KILN_RUNG_IL = 3,         /**< SPIR-V. */
-  KILN_RUNG_SOURCE = 4,     /**< OpenCL C. */
-  KILN_RUNG_ERROR = 5,      /**< No rung gave a program. */
+  KILN_RUNG_OVERLAY = 0, /**< A binary that this device compiled at an earlier start. */
+  KILN_RUNG_EXACT = 1,   /**< The pack's binary for this device and driver. */
+  KILN_RUNG_IL = 3,      /**< SPIR-V. */
+  KILN_RUNG_SOURCE = 4,  /**< OpenCL C. */
+  KILN_RUNG_ERROR = 5,   /**< No rung gave a program. */
   /** PTX: a form that the driver compiles at each load, and that later GPUs accept, too. */
   KILN_RUNG_INTERMEDIATE = 6
 } kiln_rung;

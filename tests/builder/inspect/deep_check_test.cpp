@@ -47,9 +47,6 @@ Contents sound() {
   for (packs::Tuning &row : contents.tunings) {
     if (!row.kernel.empty()) row.kernel = "wide";
   }
-  std::erase_if(contents.cross_checks, [&](const packs::CrossCheck &check) {
-    return check.target == key_hash(target("C300"));
-  });
   return contents;
 }
 
@@ -129,8 +126,6 @@ TEST_CASE("what a record names and the pack lacks is noted", "[deep]") {
   const auto findings = after([](Contents *c) {
     c->programs[0].preferred = {"wide", "narrow"};
     c->programs[1].baseline = "none";
-    c->cross_checks[0].target = 5;
-    c->cross_checks[1].device = 6;  // any device may be
     c->tunings[0].kernel = "lost";
     c->tunings[1].variant = "lost";
     c->tunings[2].program = "lost";
@@ -142,7 +137,6 @@ TEST_CASE("what a record names and the pack lacks is noted", "[deep]") {
         "program invert: baseline names none, which it lacks\n" +
             packs::hex(name_of("lost")) +
             " for B200 (driver ): the pack does not have the variant\n"
-            "cross-check: the pack has no target with the key hash 0000000000000005\n"
             "tuning blur/lost: the program does not have the variant\n"
             "tuning blur/wide: the variant does not have the kernel lost\n"
             "tuning lost/wide: the pack does not have the program\n");

@@ -74,7 +74,7 @@ std::vector<std::string> uses_of(const Contents &contents, const std::vector<Ide
   const Bytes bytes = written(contents);
   const PackPointer pack = opened(bytes);
   const Contents read = contents_of(pack);
-  const auto match = builder::match_inventory(*pack, read, devices_of(list_of(fleet)));
+  const auto match = builder::match_inventory(read, devices_of(list_of(fleet)));
   std::vector<std::string> uses(contents.targets.size());
   for (std::size_t i = 0; i < read.targets.size(); ++i) {
     for (std::size_t j = 0; j < contents.targets.size(); ++j) {
@@ -140,25 +140,17 @@ TEST_CASE("a target with a device's binary key is kept, and others go", "[invent
   CHECK(without == std::vector<std::string>{"Mali-G610 (driver 3.0)"});
 }
 
-TEST_CASE("the vendor's rule and cross-checks keep targets, too", "[inventory]") {
-  Contents contents = fleet_pack();
+TEST_CASE("NVIDIA's rule keeps targets, too", "[inventory]") {
+  const Contents contents = fleet_pack();
   const auto by_rule = uses_of(contents, {nvidia("8.9")});
   CHECK(by_rule[0] ==
         "GPU 8.9 (driver 580.159.04): NVIDIA's GPUs take code for lower minor compute "
         "capabilities\n");
   CHECK(by_rule[1] == by_rule[0]);
   CHECK(by_rule[2] == "gone");
-  const std::uint64_t device = packs::xxh3(target_of(nvidia("8.9")).key);
-  contents.cross_checks = {{device, key_hash(contents.targets[0]), 2},
-                           {device, key_hash(contents.targets[2]), 0}};
-  const auto recorded = uses_of(contents, {nvidia("8.9")});
-  CHECK(recorded[0] == "gone");
-  CHECK(recorded[1] == by_rule[1]);
-  CHECK(recorded[2] ==
-        "GPU 8.9 (driver 580.159.04): a cross-check found that this device takes its binaries\n");
 }
 
-TEST_CASE("a target that a check alone could vouch for is not kept", "[inventory]") {
+TEST_CASE("a target of another driver version is not kept", "[inventory]") {
   Contents contents = fleet_pack();
   const Identity skylake = neo_22("0x00090000", "22.43.24595");
   const Identity updated = neo_22("0x00090000", "23.1.1");
@@ -166,9 +158,6 @@ TEST_CASE("a target that a check alone could vouch for is not kept", "[inventory
   std::vector<std::string> without;
   CHECK(uses_of(contents, {updated}, &without)[0] == "gone");
   CHECK(without.size() == 1);
-  contents.cross_checks = {{packs::xxh3(target_of(updated).key), key_hash(contents.targets[0]), 0}};
-  CHECK(uses_of(contents, {updated}, &without)[0] != "gone");
-  CHECK(without.empty());
 }
 
 TEST_CASE("of targets with PTX the one that a load takes is kept", "[inventory]") {
@@ -196,15 +185,12 @@ TEST_CASE("a name that is no UTF-8 is found again in an inventory", "[inventory]
   const Bytes bytes = written(contents);
   const PackPointer pack = opened(bytes);
   const Contents read = contents_of(pack);
-  const auto match = builder::match_inventory(*pack, read, devices);
+  const auto match = builder::match_inventory(read, devices);
   CHECK(match.without.empty());
 }
 
 TEST_CASE("a pruned pack keeps the records of the devices of the inventory", "[inventory]") {
   Contents contents = fleet_pack();
-  const std::uint64_t covered = key_hash(contents.targets[3]);
-  const std::uint64_t uncovered = packs::xxh3(target_of(nvidia("7.5")).key);
-  contents.cross_checks = {{covered, 5, 2}, {uncovered, 6, 2}, {7, 8, 0}};
   contents.tunings = {tuning(contents.targets[3], packs::SizeClass::small, {8, 8, 1}),
                       tuning(contents.targets[0], packs::SizeClass::small, {8, 8, 1}),
                       tuning(target("A100"), packs::SizeClass::small, {8, 8, 1})};
@@ -212,12 +198,11 @@ TEST_CASE("a pruned pack keeps the records of the devices of the inventory", "[i
   const PackPointer pack = opened(bytes);
   const Contents read = contents_of(pack);
   const auto devices = devices_of(list_of({mali("Mali-G710 r0p0"), nvidia("7.5")}));
-  const auto match = builder::match_inventory(*pack, read, devices);
+  const auto match = builder::match_inventory(read, devices);
   const Contents pruned = builder::cut_contents(read, builder::cut_of(read, match, devices));
   CHECK(pruned.programs.size() == 1);
   REQUIRE(pruned.targets.size() == 1);
   CHECK(pruned.targets[0].profile == "mali");
-  CHECK(pruned.cross_checks.size() == 2);
   REQUIRE(pruned.tunings.size() == 2);
   for (const packs::Tuning &row : pruned.tunings) CHECK(row.profile != "test");
 }

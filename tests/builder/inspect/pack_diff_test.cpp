@@ -62,21 +62,19 @@ TEST_CASE("what one pack alone has is named without what lies in it", "[diff]") 
     c->programs.pop_back();
     c->targets.erase(c->targets.begin());
     c->tunings.pop_back();
-    c->cross_checks.pop_back();
   };
   const auto text = [](const char *pack) {
     std::string all =
         "only in PACK: program invert, 1 variant\n"
         "only in PACK: target A100 (driver ) a11d3fba8f6063b5, 4 binaries\n"
-        "only in PACK: cross-check B200 (driver ), given binaries of 0x00ecd0eea60d7c59\n"
         "only in PACK: tuning blur/wide as a whole, large, on A100\n";
     for (std::size_t at = 0; (at = all.find("PACK")) != std::string::npos;) {
       all.replace(at, 4, pack);
     }
     return all;
   };
-  CHECK(diff_text(no_change, without) == text("a") + "4 only in a, 0 only in b, 0 different\n");
-  CHECK(diff_text(without, no_change) == text("b") + "0 only in a, 4 only in b, 0 different\n");
+  CHECK(diff_text(no_change, without) == text("a") + "3 only in a, 0 only in b, 0 different\n");
+  CHECK(diff_text(without, no_change) == text("b") + "0 only in a, 3 only in b, 0 different\n");
 }
 
 TEST_CASE("a part that differs is listed with the members that do", "[diff]") {
@@ -89,7 +87,6 @@ TEST_CASE("a part that differs is listed with the members that do", "[diff]") {
     c->targets[0].auxiliary.reset();
     c->targets[0].intermediates[1].build_log = std::string(100, 'x');
     c->targets[1].binaries[0].blob = packs::BlobSource(noise(70, 9));
-    c->cross_checks[0].result = 9;
     c->tunings[0].samples = 31;
   };
   const std::string launches = packs::hex(name_of("{}\n")).substr(0, 16);
@@ -106,19 +103,8 @@ TEST_CASE("a part that differs is listed with the members that do", "[diff]") {
             "differs: binary blur/scalar for B200 (driver ): blob bf6febfb8f0a390a | "
             "c90eb56b9cfda541\n"
             "differs: intermediate invert/plain for A100 (driver ): build_log\n"
-            "differs: cross-check A100 (driver ), given binaries of B200 (driver ): result native "
-            "| 9\n"
             "differs: tuning blur/wide scalar, medium, on A100: samples 30 | 31\n"
-            "0 only in a, 0 only in b, 8 different\n");
-}
-
-TEST_CASE("a result that this version does not know differs from another", "[diff]") {
-  const auto with = [](std::uint32_t result) {
-    return [result](Contents *c) { c->cross_checks[0].result = result; };
-  };
-  CHECK(diff_text(with(8), with(9)) ==
-        "differs: cross-check A100 (driver ), given binaries of B200 (driver ): result 8 | 9\n"
-        "0 only in a, 0 only in b, 1 different\n");
+            "0 only in a, 0 only in b, 7 different\n");
 }
 
 TEST_CASE("differences as JSON have the whole values", "[diff]") {

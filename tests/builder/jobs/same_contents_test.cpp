@@ -29,7 +29,6 @@ packs::Contents contents() {
                      {second.hash, packs::BlobSource(content("2")), ""}};
   other.key = "two";
   made.targets = {target, other};
-  made.cross_checks = {{1, 2, 0}, {2, 1, 0}};
   made.tunings.resize(2);
   made.tunings[0].program = "blur";
   made.tunings[1].program = "copy";
@@ -51,7 +50,6 @@ TEST_CASE("contents are the same in any order of their parts") {
     std::swap(c->programs[1].variants[0], c->programs[1].variants[1]);
     std::swap(c->targets[0].binaries[0], c->targets[0].binaries[1]);
     std::swap(c->targets[0], c->targets[1]);
-    std::swap(c->cross_checks[0], c->cross_checks[1]);
     std::swap(c->tunings[0], c->tunings[1]);
   }));
 }
@@ -78,7 +76,6 @@ TEST_CASE("contents differ by any member of any part") {
       [](packs::Contents *c) { c->targets[0].binaries[0].kernels[0].local_bytes = 5; },
       [](packs::Contents *c) { c->targets[0].binaries[0].finish.finisher = "f"; },
       [](packs::Contents *c) { c->targets[0].intermediates = c->targets[0].binaries; },
-      [](packs::Contents *c) { c->cross_checks[0].result = 1; },
       [](packs::Contents *c) { c->tunings[0].nanoseconds = 1; },
   };
   for (std::size_t i = 0; i < changes.size(); ++i) {

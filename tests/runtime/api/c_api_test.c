@@ -20,7 +20,7 @@ _Static_assert(KILN_ERROR_PACK_BAD == 7 && KILN_ERROR_PACK_NEWER == 8, "status")
 _Static_assert(KILN_ERROR_NOT_IN_PACK == 9 && KILN_ERROR_REQUIREMENT == 10, "status");
 _Static_assert(KILN_ERROR_NO_RUNG == 11, "status");
 _Static_assert(KILN_ERROR_UNTRUSTED == 12, "status");
-_Static_assert(KILN_RUNG_OVERLAY == 0 && KILN_RUNG_EXACT == 1 && KILN_RUNG_COMPATIBLE == 2, "rung");
+_Static_assert(KILN_RUNG_OVERLAY == 0 && KILN_RUNG_EXACT == 1, "rung");
 _Static_assert(KILN_RUNG_IL == 3 && KILN_RUNG_SOURCE == 4 && KILN_RUNG_ERROR == 5 &&
                    KILN_RUNG_INTERMEDIATE == 6,
                "rung");

@@ -86,7 +86,7 @@ class PackOfThree {
   }
 
  private:
-  kiln::packs::Contents contents_{{}, {{}}, {}, {}, {}};
+  kiln::packs::Contents contents_{{}, {{}}, {}, {}};
   kiln::packs::Bytes bytes_;
   std::shared_ptr<const kiln::packs::Pack> pack_;
 };

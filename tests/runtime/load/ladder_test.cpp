@@ -84,7 +84,6 @@ TEST_CASE("a healthy driver takes the exact binary, built as it was", "[ladder]"
     CHECK(load.rung() == KILN_RUNG_EXACT);
     CHECK(load.reason(KILN_RUNG_OVERLAY) == "skipped: no overlay");
     CHECK(load.reason(KILN_RUNG_EXACT) == "loaded");
-    CHECK(load.reason(KILN_RUNG_COMPATIBLE) == "-");
     CHECK(load.reason(KILN_RUNG_SOURCE) == "-");
     CHECK_FALSE(fake().binary.built_with);
     CHECK(mentions(load.json(), "\"rung\": \"exact\", \"recompiled\": null"));
@@ -105,7 +104,6 @@ TEST_CASE("every fault of a driver is a miss, is named, and the ladder goes on",
       CHECK(load.status == KILN_OK);
       CHECK(load.rung() == KILN_RUNG_IL);
       CHECK(load.reason(KILN_RUNG_EXACT) == expected(fault, KILN_RUNG_EXACT));
-      CHECK(load.reason(KILN_RUNG_COMPATIBLE) == "skipped: not asked for");
     }
     CHECK(fake().live == 0);
     fault.set(fake().il);

@@ -84,42 +84,65 @@ struct NvidiaFixture {
   }
 };
 
-constexpr unsigned kCompatible = KILN_LOAD_COMPATIBLE;
-
 }  // namespace
 
 TEST_CASE_METHOD(NvidiaFixture, "a cubin for the device's compute capability is exact",
                  "[nvidia]") {
   add_cubin("8.6", "own");
   CHECK(used() == "exact: own");
-  CHECK(used(kCompatible) == "exact: own");
 }
 
-TEST_CASE_METHOD(NvidiaFixture, "a cubin of a later driver is no exact one, and may be tried",
-                 "[nvidia]") {
+TEST_CASE_METHOD(NvidiaFixture, "a cubin of a later driver is no exact one", "[nvidia]") {
   add_cubin("8.6", "later", "7.2");
   CHECK(used() == "source: ");
   CHECK(reason(KILN_RUNG_EXACT) ==
         "missed: the binary was made by the later driver 7.2, and this one is 7.1");
-  CHECK(used(kCompatible) == "compatible: later");
   contents.targets.clear();
   add_cubin("8.6", "earlier", "7.0");
   CHECK(used() == "exact: earlier");
 }
 
-TEST_CASE_METHOD(NvidiaFixture, "cubins for the major version and a lower minor one are compatible",
+TEST_CASE_METHOD(NvidiaFixture, "cubins for the major version and a lower minor one are exact",
                  "[nvidia]") {
   add_cubin("8.9", "too new");
   add_cubin("9.0", "of the next");
   add_cubin("7.5", "of the last");
-  CHECK(used(kCompatible) == "source: ");
-  CHECK(reason(KILN_RUNG_COMPATIBLE, kCompatible) ==
-        "missed: no target serves by the vendor's rule or a recorded cross-check");
-  CHECK(reason(KILN_RUNG_COMPATIBLE) == "skipped: not asked for");
+  add_cubin("8.0a", "of an architecture by itself");
+  add_cubin("8.4", "of a later driver", "7.2");
+  CHECK(used() == "source: ");
+  CHECK(reason(KILN_RUNG_EXACT) == "missed: no target of the pack has this device's binary key");
   target_of("8.5");  // which has nothing of this variant
   add_cubin("8.0", "older");
-  CHECK(used(kCompatible) == "compatible: older");
-  CHECK(used() == "source: ");
+  CHECK(used() == "exact: older");
+  CHECK(used(KILN_LOAD_CHECK_RECOMPILED) == "exact: older");
+  CHECK(used(KILN_LOAD_NO_BINARY) == "source: ");
+  const FakeLoad load(written(contents));
+  CHECK(mentions(load.json(), "NVIDIA's GPUs take code for lower minor compute capabilities"));
+  add_cubin("8.3", "nearer");
+  CHECK(used() == "exact: nearer");
+  add_cubin("8.6", "own");
+  CHECK(used() == "exact: own");
+}
+
+TEST_CASE_METHOD(NvidiaFixture,
+                 "a lower cubin serves in place of the device's own by a later driver",
+                 "[nvidia]") {
+  add_cubin("8.6", "later", "7.2");
+  add_cubin("8.0", "older");
+  CHECK(used() == "exact: older");
+}
+
+TEST_CASE_METHOD(NvidiaFixture, "a proof for another compute capability does not count",
+                 "[nvidia]") {
+  contents.programs[0].variants[0].requirements = {"proof"};
+  add_cubin("8.6", "later", "7.2");
+  add_cubin("8.0", "older");
+  for (packs::Target &target : contents.targets) target.binaries[0].finish.proof = "variant:w";
+  const auto status = [&](unsigned flags) {
+    return FakeLoad(written(contents), flags, "p", "v").status;
+  };
+  CHECK(status(0) == KILN_ERROR_NO_RUNG);
+  CHECK(status(KILN_LOAD_UNPROVEN) == KILN_OK);
 }
 
 TEST_CASE_METHOD(NvidiaFixture, "a cubin that the driver refuses is not the last that is tried",
@@ -127,7 +150,7 @@ TEST_CASE_METHOD(NvidiaFixture, "a cubin that the driver refuses is not the last
   add_cubin("8.0", "one");
   add_cubin("8.5", "two");
   fake().binary.build_code = CL_BUILD_PROGRAM_FAILURE;
-  const FakeLoad load(written(contents), kCompatible);
+  const FakeLoad load(written(contents));
   CHECK(load.rung() == KILN_RUNG_SOURCE);
   CHECK(fake().binary.builds == 2);
 }
@@ -171,48 +194,4 @@ TEST_CASE("PTX is for NVIDIA's GPUs alone", "[nvidia]") {
   const FakeLoad load(written(fake_contents()), KILN_LOAD_NO_BINARY);
   CHECK(load.reason(KILN_RUNG_INTERMEDIATE) == "-");
   CHECK(load.rung() == KILN_RUNG_IL);
-}
-
-TEST_CASE_METHOD(NvidiaFixture, "another target's cubin must come back as it was given",
-                 "[nvidia]") {
-  add_cubin("8.0", "older");
-  CHECK(used(kCompatible | KILN_LOAD_CHECK_RECOMPILED) == "compatible: older");
-  fake().binary.binary = "another";
-  CHECK(reason(KILN_RUNG_COMPATIBLE, kCompatible) ==
-        "failed: the driver recompiled the binary, so it is not used");
-  CHECK(used(kCompatible) == "source: ");
-}
-
-TEST_CASE_METHOD(NvidiaFixture, "another target's cubin must pass the application's check",
-                 "[nvidia]") {
-  add_cubin("8.0", "older");
-  add_cubin("8.6", "later", "7.2");
-  struct Check {
-    int answer;
-    unsigned asked = 0;
-  };
-  const auto rung = [&](Check *check, unsigned flags) {
-    kiln_loader_options options{};
-    options.size = sizeof(options);
-    options.check = [](kiln_program *, void *user) {
-      auto *asked = static_cast<Check *>(user);
-      ++asked->asked;
-      return asked->answer;
-    };
-    options.check_user = check;
-    const FakeLoad load(written(contents), flags, "p", nullptr, &options);
-    INFO(load.json());
-    if (check->answer == 0 && flags != 0) {
-      CHECK(load.reason(KILN_RUNG_COMPATIBLE) ==
-            "failed: the application's check found its results wrong");
-    }
-    return load.rung();
-  };
-  Check passes{1}, fails{0}, not_asked{0};
-  CHECK(rung(&passes, kCompatible) == KILN_RUNG_COMPATIBLE);
-  CHECK(passes.asked == 1);
-  CHECK(rung(&fails, kCompatible) == KILN_RUNG_SOURCE);
-  CHECK(fails.asked == 2);
-  CHECK(rung(&not_asked, 0) == KILN_RUNG_SOURCE);
-  CHECK(not_asked.asked == 0);
 }

@@ -23,7 +23,7 @@ TEST_CASE("what is passed over depends on the rung, the deaths and what else the
       {{Verdict::crashed, 1}, KILN_RUNG_EXACT, false, 0},
       {{Verdict::crashed, 2}, KILN_RUNG_EXACT, false, 8},
       {{Verdict::crashed, 3}, KILN_RUNG_OVERLAY, false, 64},
-      {{Verdict::crashed, 4}, KILN_RUNG_COMPATIBLE, false, 512},
+      {{Verdict::crashed, 4}, KILN_RUNG_EXACT, false, 512},
       {{Verdict::crashed, 5}, KILN_RUNG_EXACT, false, runtime::kForGood},
       {{Verdict::crashed, 99}, KILN_RUNG_INTERMEDIATE, false, runtime::kForGood},
       {{Verdict::crashed, 1}, KILN_RUNG_EXACT, true, 0},
@@ -47,8 +47,6 @@ TEST_CASE("what is passed over depends on the rung, the deaths and what else the
       {{Verdict::refused, 0, 0, 2}, KILN_RUNG_IL, false, 16},
       {{Verdict::refused, 0, 0, 99}, KILN_RUNG_SOURCE, true, 64},
       {{Verdict::refused, 3, 0, 1}, KILN_RUNG_SOURCE, true, 1},
-      {{Verdict::wrong_result}, KILN_RUNG_COMPATIBLE, false, runtime::kForGood},
-      {{Verdict::wrong_result}, KILN_RUNG_COMPATIBLE, true, runtime::kForGood},
   };
   for (const auto &row : rows) {
     CAPTURE(row.history.deaths, row.history.refusals, row.rung, row.last);
@@ -63,8 +61,9 @@ TEST_CASE("what is passed over depends on the rung, the deaths and what else the
   }
 }
 
-TEST_CASE("records of earlier versions that banned what was slow count for nothing", "[journal]") {
-  for (const std::uint8_t old : {std::uint8_t{4}, std::uint8_t{6}}) {
+TEST_CASE("records of earlier versions that banned what was slow or wrong count for nothing",
+          "[journal]") {
+  for (const std::uint8_t old : {std::uint8_t{4}, std::uint8_t{6}, std::uint8_t{7}}) {
     std::uint8_t bytes[runtime::kRecordSize];
     runtime::encode_record({7, static_cast<runtime::Verdict>(old), KILN_RUNG_EXACT, 3}, bytes);
     CHECK(runtime::decode_record(bytes).verdict == runtime::Verdict::untried);
@@ -78,11 +77,11 @@ TEST_CASE("records of later versions count for nothing, and verdicts keep their 
   for (unsigned value = 0; value <= 0xff; ++value) {
     const auto verdict = static_cast<Verdict>(value);
     runtime::encode_record({7, verdict, KILN_RUNG_EXACT, 3}, bytes);
-    const bool known = value != 0 && value <= 12 && value != 4 && value != 6;
+    const bool known = value != 0 && value <= 12 && value != 4 && value != 6 && value != 7;
     CHECK(runtime::decode_record(bytes).verdict == (known ? verdict : Verdict::untried));
   }
   CHECK(static_cast<unsigned>(Verdict::binary_read) == 5);
-  CHECK(static_cast<unsigned>(Verdict::wrong_result) == 7);
+  CHECK(static_cast<unsigned>(Verdict::passed_over) == 8);
   CHECK(static_cast<unsigned>(Verdict::refused) == 10);
   CHECK(static_cast<unsigned>(Verdict::not_linked) == 11);
   CHECK(static_cast<unsigned>(Verdict::healed) == 12);
@@ -97,21 +96,21 @@ TEST_CASE("what the linker refused stays refused, and is no death", "[journal]")
   journal.add({1, Verdict::binary_read, runtime::kNoLoad});
   CHECK(journal.verdict(1) == Verdict::not_linked);
   CHECK(runtime::starts_to_skip(journal.history(1), runtime::kNoLoad, false) == runtime::kForGood);
-  CHECK_FALSE(runtime::is_final(Verdict::not_linked));
   CHECK_FALSE(runtime::is_known(Verdict::not_linked));
   runtime::Journal anew;
   for (const runtime::Record &record : journal.folded()) anew.add(record);
   CHECK(anew.verdict(1) == Verdict::not_linked);
 }
 
-TEST_CASE("a record of a rung that is not known yet is passed over, and means no other thing",
-          "[journal]") {
+TEST_CASE(
+    "a record of a rung that is not known, or no longer, is passed over, and means no other thing",
+    "[journal]") {
   std::uint8_t bytes[runtime::kRecordSize];
   for (unsigned value = 0; value <= 0xff; ++value) {
     const runtime::RungByte rung{static_cast<std::uint8_t>(value)};
     runtime::encode_record({7, runtime::Verdict::crashed, rung, 3}, bytes);
     const runtime::Record record = runtime::decode_record(bytes);
-    const bool known = (value <= runtime::kHighestRung && value != 7) || value == 0xff;
+    const bool known = (value <= runtime::kHighestRung && value != 2) || value == 0xff;
     CHECK((record.verdict == runtime::Verdict::crashed) == known);
     if (known) CHECK(record.rung == rung);
   }
@@ -130,7 +129,7 @@ TEST_CASE("a journal that is started anew keeps what counts", "[journal]") {
     journal.add({3, Verdict::crashed, KILN_RUNG_SOURCE, marker});
   }
   for (int i = 0; i < 600; ++i) journal.add({3, Verdict::passed_over, KILN_RUNG_SOURCE});
-  journal.add({4, Verdict::wrong_result, KILN_RUNG_COMPATIBLE});
+  journal.add({4, Verdict::not_linked, runtime::kNoLoad});
   journal.add({5, Verdict::refused, KILN_RUNG_IL, 1});
   journal.add({5, Verdict::refused, KILN_RUNG_IL, 2});
   journal.add({6, Verdict::crashed, KILN_RUNG_SOURCE, 11});

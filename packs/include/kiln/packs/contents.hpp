@@ -163,15 +163,6 @@ struct Target {
   bool operator==(const Target &) const = default;
 };
 
-// How a device accepted the binaries of another target, both named by the XXH3-64 of their keys.
-// Neither needs to be a target of the pack.
-struct CrossCheck {
-  std::uint64_t device = 0;
-  std::uint64_t target = 0;
-  std::uint32_t result = 0;  // CrossResult, or a greater number
-  bool operator==(const CrossCheck &) const = default;
-};
-
 // A measured work-group size; or, with an empty kernel, the time of a whole variant with its best
 // sizes, by which the runtime chooses. The program need not be in the pack.
 struct Tuning {
@@ -197,7 +188,6 @@ struct Contents {
   std::string producer;
   std::vector<Program> programs;
   std::vector<Target> targets;
-  std::vector<CrossCheck> cross_checks;
   std::vector<Tuning> tunings;
   bool operator==(const Contents &) const = default;
 };
@@ -233,18 +223,17 @@ struct MergeChoice {
 // anything else (a target's facts, a variant's IL, a log), one side is kept by a total order, so
 // that any order of merging gives the same pack, byte for byte, if each blob is stored in one form
 // in all packs. A program's hints (preferred, baseline, sizes) come from one side, the one with
-// more of them. Records are merged by merge_records(). Adds the choices to `choices`, if that is
+// more of them. Tunings are merged by merge_records(). Adds the choices to `choices`, if that is
 // not null.
 Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *choices = nullptr);
 
-// Removes from `contents` everything but what a device may add to `base`: cross-checks, tunings of
-// the base's variants (but no tunings for any device), and the targets with binaries of such
+// Removes from `contents` everything but what a device may add to `base`: tunings of the base's
+// variants (but no tunings for any device), and the targets with binaries of such
 // variants. Returns the number of removed binaries.
 std::size_t keep_contribution(const Contents &base, Contents *contents);
 
-// Unites only the cross-checks and tunings. Of two results for one device and target, keeps the
-// worse; of two tunings for one kernel, size class and device, keeps the one with more samples,
-// then the one with the smaller spread, then the first in a total order.
+// Unites only the tunings. Of two for one kernel, size class and device, keeps the one with more
+// samples, then the one with the smaller spread, then the first in a total order.
 void merge_records(const Contents &from, Contents *into);
 
 }  // namespace kiln::packs

@@ -28,7 +28,6 @@ inline constexpr std::uint64_t kMaxSectionSize = std::uint64_t{64} << 20;
 inline constexpr std::uint64_t kMaxBlobSize = std::uint64_t{1} << 30;
 inline constexpr std::uint32_t kMaxTargets = 1u << 20;
 inline constexpr std::uint32_t kMaxPrograms = 1u << 16;
-inline constexpr std::uint32_t kMaxCrossChecks = 1u << 20;
 inline constexpr std::uint32_t kMaxTunings = 1u << 18;
 
 // The content hash of bytes: their BLAKE2b-256.
@@ -40,16 +39,6 @@ enum class Codec : std::uint32_t {
   based = 2,  // zstd, with another blob, the base, as its dictionary
 };
 inline constexpr unsigned kMaxBases = 4;  // blobs to decode before another one
-
-// How a device accepted another target's binaries: the worst result over all of them, the greater
-// the worse. Packs may hold greater numbers than these; they mean "not native".
-enum class CrossResult : std::uint32_t {
-  native = 0,      // and the driver then returned the given binary
-  recompiled = 1,  // success in every status, but the driver returned another binary
-  refused = 2,     // an error code
-  crashed = 3,     // the process ended or hung
-  wrong = 4,       // missing kernels, or wrong pixels
-};
 
 // Whether anything is left to compile when a binary is first launched, as a fresh process with
 // empty driver caches observed it when the pack was built.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pack's records of measurements: cross-checks and tunings. Looked up by binary searches, which
-// read only the root and allocate nothing.
+// A pack's records of measurements: tunings. Looked up by binary searches, which read only the root
+// and allocate nothing.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,11 @@
 
 namespace kiln::packs {
 
-// Returns the record of how the device with the first key hash accepted binaries of the target with
-// the second; null if there is none. A key hash is the XXH3-64 of the key's canonical text.
-CrossCheckRef find_cross_check(const Pack &pack, std::uint64_t device_key_hash,
-                               std::uint64_t target_key_hash);
-
 // Consecutive records of the pack.
 struct Range {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
 };
-
-// Returns every cross-check of that device.
-Range cross_checks_of(const Pack &pack, std::uint64_t device_key_hash);
 
 struct TuningQuery {
   std::string_view program;

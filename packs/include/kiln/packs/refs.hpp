@@ -216,17 +216,6 @@ class TargetRef : public Ref<fb::Section> {
   BlobRef auxiliary(std::uint32_t index) const;
 };
 
-// A record of how a device accepted the binaries of a target.
-class CrossCheckRef : public Ref<fb::CrossCheck> {
- public:
-  using Ref::Ref;
-
-  // May be greater than any CrossResult.
-  std::uint32_t result() const { return schema().result(); }
-  // Only a native record supports giving the binary to the driver.
-  bool is_native() const { return result() == static_cast<std::uint32_t>(CrossResult::native); }
-};
-
 // A measured work-group size, or the time of a whole variant.
 class TuningRef : public Ref<fb::Tuning> {
  public:
