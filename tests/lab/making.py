@@ -151,16 +151,18 @@ def _variant(fleet, pair):
 
 
 def _build_again(fleet, name):
-    """Another folder, and where that does not matter another name of the pack: the same bytes."""
-    if name in ORDERED_BY_ADDRESS:
-        packs = [fleet.stations[name].pack, _build_in(fleet, name, "2", "base.kiln", f"{name}.kiln")]
-        remark = "with the same names of files only: the driver's compiler orders by address"
-    else:
-        packs = [fleet.stations[name].pack, _build_in(fleet, name, "2", "b.kiln")]
-        remark = ""
+    """Another folder, and where that does not matter another name of the pack: the same bytes. A
+    compiler that orders by address gets three tries: on a busy machine its heap may move."""
+    ordered = name in ORDERED_BY_ADDRESS
+    base, output = ("base.kiln", f"{name}.kiln") if ordered else ("b.kiln", "again.kiln")
+    for folder in ("2", "3", "4") if ordered else ("2",):
+        packs = [fleet.stations[name].pack, _build_in(fleet, name, folder, base, output)]
+        if packs[0].read_bytes() == packs[1].read_bytes():
+            break
     if packs[0].read_bytes() != packs[1].read_bytes():
         raise Failed(f"{packs[0]} and {packs[1]} differ in {_differences(fleet, packs)}")
-    return remark
+    return (f"in folder {folder}, with the same names of files: the driver's compiler orders by "
+            "address" if ordered else "")
 
 
 def _differences(fleet, packs):
