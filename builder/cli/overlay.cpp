@@ -132,7 +132,7 @@ void wait_for_end(pid_t process) {
   }
 }
 
-// Gives way to every other process: nobody waits for this one.
+// Runs at the lowest priority: no user waits for this process.
 void step_back() {
   constexpr int kLowest = 19;
   (void)setpriority(PRIO_PROCESS, 0, kLowest);

@@ -13,9 +13,9 @@ namespace kiln::builder {
 std::vector<std::string> own_cache_folders(const std::filesystem::path &home);
 
 // Sums the layer's report, JSON lines, in one line of text: the programs that were recorded in
-// `spool` (empty: a folder that nobody sees), those that the application loaded from binaries of
-// its own (with `folders`, where they may lie), those that could not be recorded and why, or that
-// the layer was not reached.
+// `spool` (empty: a temporary folder, which is not named), the programs that the application loaded
+// from its own cache (`folders` are the known places), the programs that could not be recorded and
+// why, or that the layer was not reached.
 std::string recording_text(const std::string &report, const std::string &spool,
                            const std::vector<std::string> &folders);
 

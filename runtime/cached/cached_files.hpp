@@ -53,9 +53,9 @@ packs::Status open_folder(const std::string &overlay, const std::string &below,
                           runtime::Folder *out);
 
 // Writes the program to OVERLAY/programs, whole or not at all; unsynced, since a damaged file is
-// replaced. `contents` has one program with one
-// variant, and one target with the driver's binary. Removes the program's files of other drivers
-// with the same binary key. If there are kMostCached files, removes the least recently used first.
+// replaced. `contents` has one program with one variant, and one target with the driver's binary.
+// Removes the program's files of other drivers with the same binary key. If there are kMostCached
+// files, removes the least recently used first.
 packs::Status write_cached(const std::string &overlay, const Driver &driver,
                            packs::Contents contents);
 

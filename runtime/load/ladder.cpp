@@ -241,9 +241,9 @@ class Ladder {
   // Asks the driver for its binary and compares it with the given one: returns `recompiled` if they
   // differ, else `proven`. Returns `taken` if the driver must not be asked, because of a driver
   // note or because it died or hung when it was asked. Returns `proven` without a comparison if
-  // none is needed (no KILN_LOAD_CHECK_RECOMPILED, no overlay) or if the
-  // driver gives no binary. An overlay remembers the answer: without the flag, the driver is asked
-  // once for each binary and driver version.
+  // none is needed (no KILN_LOAD_CHECK_RECOMPILED, no overlay) or if the driver gives no binary. An
+  // overlay remembers the answer: without the flag, the driver is asked once for each binary and
+  // driver version.
   Verdict verdict_on_binary(const Attempt &attempt, Verdict before, Guarded *guarded,
                             cl_program program) {
     const bool known = is_known(before) && before != Verdict::taken;

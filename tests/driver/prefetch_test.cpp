@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A prefetch of many programs of which one kills the driver.
+// Prefetches many programs, one of which kills the driver.
 #include <nlohmann/json.hpp>
 
 #include "kiln/kiln.hpp"

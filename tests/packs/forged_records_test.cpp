@@ -150,7 +150,7 @@ TEST_CASE("records that are not aligned are refused", "[forged]") {
     const auto place = static_cast<std::size_t>(root->tunings()->Data() - bytes.data());
     bytes[place - 4] = 1;  // the count
     misaligned += place % 8 != 0 ? 1 : 0;
-    // The values are wrong, too, but only where they may be looked at.
+    // The values are wrong, too; the reader looks at them only where the offset is aligned.
     const Bytes image = Forge().finish(bytes);
     CHECK(fault_of_image(image) == (place % 8 != 0 ? Code::root_malformed : Code::out_of_bounds));
   }
