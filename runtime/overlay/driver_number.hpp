@@ -9,8 +9,8 @@
 namespace kiln::runtime {
 
 // Returns a number for the present driver on this machine, made from the device's binary key, the
-// file of the driver's library and the system's release. When the number changes, nothing is
-// proven.
+// files of the driver's library and of the libraries that it needs, and the system's release. When
+// the number changes, nothing is proven. Reads no file.
 std::uint64_t driver_number(const Device &device);
 
 }  // namespace kiln::runtime

@@ -107,6 +107,27 @@ TEST_CASE("a driver whose file was replaced under unchanged strings has proven n
   CHECK(comparisons() == second);  // the old driver's proofs were kept
 }
 
+TEST_CASE("only a library that the driver needs counts as a part of the driver") {
+  KILN_NEEDS_POCL();
+  const Wishes wishes = with(machine().new_overlay());
+  install_driver(0);
+  CHECK(start_full("", wishes).rung == "exact");
+  const std::size_t proven = comparisons();
+  const auto install = [](const char *name) { machine().driver().folder().write(name, "new"); };
+  install("libunneeded.so.6");
+  CHECK(start_full("", wishes).rung == "exact");
+  CHECK(comparisons() == proven);
+  install("libc.so.6");
+  CHECK(start_full("", wishes).rung == "exact");
+  CHECK(comparisons() > proven);
+  const std::size_t updated = comparisons();
+  const fs::path library = machine().driver().path("libc.so.6");
+  fs::last_write_time(library, fs::last_write_time(library) - std::chrono::hours(1));
+  CHECK(start_full("", wishes).rung == "exact");
+  CHECK(comparisons() > updated);
+  fs::remove(library);
+}
+
 TEST_CASE("a replaced driver that dies is seen, and a quarantine ends with the next one") {
   KILN_NEEDS_POCL();
   const Wishes wishes = with(machine().new_overlay());
