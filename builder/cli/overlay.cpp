@@ -98,27 +98,6 @@ int pack_folder(const OverlayArguments &options) {
   return left_out == 0 ? kDone : kSomeFailed;
 }
 
-// Removes the programs that the layer cached, which the runtime does not know
-// (runtime/cached/cached_files.hpp).
-Status clear_kept(const std::string &folder) {
-  const fs::path programs = fs::path(folder) / "programs";
-  std::error_code error;
-  if (!fs::is_directory(fs::symlink_status(programs, error))) return {};
-  std::vector<fs::path> files;
-  for (const fs::directory_entry &entry : fs::directory_iterator(programs, error)) {
-    const std::string kind = entry.path().extension().string();
-    if (kind == ".kiln" || kind == ".part") files.push_back(entry.path());
-  }
-  if (error) return {Code::io_error, programs.string() + ": " + error.message()};
-  for (const fs::path &file : files) {
-    if (!fs::remove(file, error) && error) {
-      return {Code::io_error, file.string() + ": " + error.message()};
-    }
-  }
-  fs::remove(programs, error);  // stays if it has other files
-  return {};
-}
-
 // Waits until the process has ended, which may be no child, but no longer than a minute: a service
 // goes on for months.
 void wait_for_end(pid_t process) {
@@ -228,8 +207,7 @@ int clear(const OverlayArguments &options) {
   if (kiln_overlay_clear(options.folder.c_str(), &error) != KILN_OK) {
     return fail({Code::failed, error.message});
   }
-  Status status = clear_kept(options.folder);
-  if (status.ok()) status = builder::clear_noted(options.folder);
+  const Status status = builder::clear_noted(options.folder);
   return status.ok() ? kDone : fail(status);
 }
 

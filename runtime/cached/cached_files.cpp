@@ -3,7 +3,6 @@
 #include "runtime/cached/cached_files.hpp"
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 #include <numeric>
 #include <set>
@@ -21,11 +20,6 @@ namespace fs = std::filesystem;
 
 using packs::Code;
 using packs::Status;
-
-// Returns the part of the file name that is the same for all drivers with the key.
-std::string name_of_key(const std::string &program, const Driver &driver) {
-  return packs::concat({program, "-", packs::hex64(driver.key_hash), "-"});
-}
 
 // Names the driver that built the binary, for the cached file itself.
 std::string producer(const Driver &driver) {
@@ -47,33 +41,6 @@ bool is_sound(const packs::Contents &contents, const std::string &name, const Dr
          contents.targets[0].binaries[0].variant == contents.programs[0].variants[0].hash;
 }
 
-// Returns whether a file of the program on the device is stale: another driver's, or an abandoned
-// temporary. `name` is the present driver's file; the mark of a part beside it stays.
-bool is_stale(const runtime::Folder &folder, const std::string &file, const std::string &name) {
-  constexpr std::time_t kLongest = 3600;  // seconds that a writer may take
-  struct stat info;
-  if (file == name || file == name + kPartSuffix) return false;
-  if (!file.ends_with(".tmp")) return true;
-  return folder.status(file, &info) == 0 && std::time(nullptr) - info.st_mtime > kLongest;
-}
-
-// Returns whether Kiln writes files with such names; `kiln overlay clear` removes them.
-bool is_cached_file(const std::string &name) { return name.starts_with("cl-"); }
-
-// Removes the least recently used files if the folder is full.
-void make_room(const runtime::Folder &folder, const std::vector<std::string> &names) {
-  std::vector<runtime::UsedFile> files;
-  const auto count = std::count_if(names.begin(), names.end(), is_cached_file);
-  if (static_cast<std::size_t>(count) < kMostCached) return;
-  for (const std::string &name : names) {
-    struct stat info {};
-    if (is_cached_file(name) && folder.status(name, &info) == 0) {
-      files.push_back({name, info.st_mtime, 0});
-    }
-  }
-  while (files.size() >= kMostCached) runtime::remove_oldest(folder, &files);
-}
-
 // Adds what is in the folder, which may be absent.
 Status list_folder(const fs::path &folder, std::vector<fs::path> *paths) {
   std::error_code error;
@@ -89,7 +56,7 @@ packs::Descriptor open_file(const std::string &overlay, const std::string &name,
                             struct stat *info) {
   runtime::Folder folder;
   packs::Descriptor file;
-  if (!open_folder(overlay, kPrograms, &folder).ok()) return file;
+  if (!open_folder(overlay, "", &folder).ok()) return file;
   if (folder.open_file(name, O_RDONLY, &file, info) == 0) runtime::note_use(file, *info);
   return file;
 }
@@ -100,8 +67,8 @@ std::string driver_name(const Driver &driver) {
   return packs::concat({packs::hex64(driver.key_hash), "-", packs::hex64(driver.number)});
 }
 
-std::string file_name(const std::string &program, const Driver &driver) {
-  return packs::concat({program, "-", driver_name(driver), kPackSuffix});
+std::string file_name(const std::string &program, const Driver &driver, const char *suffix) {
+  return packs::concat({program, "-", driver_name(driver), suffix});
 }
 
 bool is_one_program(const packs::Contents &contents, const std::string &name) {
@@ -128,24 +95,15 @@ Status open_folder(const std::string &overlay, const std::string &below, runtime
 
 Status write_cached(const std::string &overlay, const Driver &driver, packs::Contents contents) {
   runtime::Folder folder;
-  if (Status s = open_folder(overlay, kPrograms, &folder); !s.ok()) return s;
-  const std::string path = overlay + kPrograms + "/";
-  std::vector<std::string> names;
-  if (const int failed = folder.list(&names); failed != 0) {
-    return runtime::file_failure(path, failed);
-  }
-  const std::string &program = contents.programs[0].name;
-  const std::string name = file_name(program, driver);
-  const std::string same = name_of_key(program, driver);
-  for (const std::string &other : names) {
-    if (other.starts_with(same) && is_stale(folder, other, name)) (void)folder.remove(other);
-  }
-  if (std::find(names.begin(), names.end(), name) == names.end()) make_room(folder, names);
+  if (Status s = open_folder(overlay, "", &folder); !s.ok()) return s;
   contents.producer = producer(driver);
   packs::WriteOptions options;
   options.is_private = true;
   options.is_synced = false;
-  return packs::write_pack(contents, path + name, options);
+  const std::string path = overlay + "/" + file_name(contents.programs[0].name, driver);
+  if (Status s = packs::write_pack(contents, path, options); !s.ok()) return s;
+  runtime::make_room(folder, kLimit, 0);
+  return {};
 }
 
 std::shared_ptr<const packs::Pack> open_cached(const std::string &overlay, const Driver &driver,
@@ -170,7 +128,7 @@ std::string other_driver(const std::string &overlay, const Driver &driver,
                          const std::string &program) {
   runtime::Folder folder;
   std::vector<std::string> names;
-  if (!open_folder(overlay, kPrograms, &folder).ok() || folder.list(&names) != 0) return {};
+  if (!open_folder(overlay, "", &folder).ok() || folder.list(&names) != 0) return {};
   const std::string own = file_name(program, driver);
   for (const std::string &name : names) {
     if (!name.starts_with(program + "-") || !name.ends_with(kPackSuffix) || name == own) continue;
@@ -197,7 +155,7 @@ std::string other_driver(const std::string &overlay, const Driver &driver,
 bool has_cached(const std::string &overlay, const Driver &driver, const std::string &program,
                 const char *suffix) {
   struct stat info {};
-  return static_cast<bool>(open_file(overlay, file_name(program, driver) + suffix, &info));
+  return static_cast<bool>(open_file(overlay, file_name(program, driver, suffix), &info));
 }
 
 std::size_t Counts::all_noted() const {
@@ -208,10 +166,11 @@ std::size_t Counts::all_noted() const {
 packs::Result<Counts> count_programs(const std::string &overlay) {
   Counts counts;
   std::vector<fs::path> paths;
-  if (Status s = list_folder(overlay + kPrograms, &paths); !s.ok()) return s;
+  if (Status s = list_folder(overlay, &paths); !s.ok()) return s;
   counts.cached =
       static_cast<std::size_t>(std::count_if(paths.begin(), paths.end(), [](const auto &path) {
-        return path.extension() == kPackSuffix;
+        return path.extension() == kPackSuffix &&
+               path.filename().string().starts_with(runtime::kProgramPrefix);
       }));
   std::vector<fs::path> drivers;
   if (Status s = list_folder(overlay + kNoted, &drivers); !s.ok()) return s;

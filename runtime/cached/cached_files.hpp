@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cached programs as files of an overlay. OVERLAY/programs has a pack for each program and driver,
-// with the driver's binary. OVERLAY/noted has, in a folder for each driver, the programs that
-// `kiln overlay build` is still to build: a base pack for each, or the new launches of a program
-// that has a binary.
+// Cached programs as files of an overlay: a pack for each program and driver, with the driver's
+// binary. OVERLAY/noted has, in a folder for each driver, the programs that `kiln overlay build` is
+// still to build: a base pack for each, or the new launches of a program that has a binary.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +10,7 @@
 #include <string>
 
 #include "kiln/packs/contents.hpp"
-#include "runtime/overlay/private_folder.hpp"
+#include "runtime/overlay/overlay.hpp"
 
 namespace kiln::cached {
 
@@ -22,26 +21,31 @@ struct Driver {
   std::uint64_t number = 0;  // runtime::driver_number(): it changes when all strings stay the same
 };
 
-// Folders below the overlay's.
-inline constexpr char kPrograms[] = "/programs";
-inline constexpr char kNoted[] = "/noted";
+inline constexpr char kNoted[] = "/noted";  // below the overlay's folder
 
-// Suffixes of files in OVERLAY/noted/DRIVER, behind the program's name.
-inline constexpr char kPackSuffix[] = ".kiln";
+using runtime::kPackSuffix;
+using runtime::kPartSuffix;
+
+// Suffixes of files in OVERLAY/noted/DRIVER, behind the program's name, besides kPackSuffix.
 inline constexpr char kLaunchesSuffix[] = ".launches";  // lines of new launches
 inline constexpr char kRefusedSuffix[] = ".refused";    // why the program has no binary
 
 // The largest file of launches or of a refusal, in bytes.
 inline constexpr std::uint64_t kMostText = std::uint64_t{1} << 20;
 
-inline constexpr std::size_t kMostCached = 4096;  // an application may build new ones at each start
+// Limits of an overlay that the layer uses: an application may build new programs at each start.
+inline constexpr std::uint64_t kLimit = std::uint64_t{1} << 30;  // bytes
+inline constexpr std::size_t kMostNoted = 4096;                  // files for each driver
 
 // Returns the name of the driver's folder in OVERLAY/noted: both numbers as 16 digits, joined by
 // "-".
 std::string driver_name(const Driver &driver);
 
-// Returns the name of the program's pack in OVERLAY/programs.
-std::string file_name(const std::string &program, const Driver &driver);
+// Returns the name of the program's pack in the overlay: the program's name and driver_name(),
+// joined by "-". With kPartSuffix, returns that of a mark, an empty file: the program is a part of
+// a cached link.
+std::string file_name(const std::string &program, const Driver &driver,
+                      const char *suffix = kPackSuffix);
 
 // Returns whether the contents are one program with one variant, whose source and options give its
 // name. Reads the source.
@@ -52,37 +56,34 @@ bool is_one_program(const packs::Contents &contents, const std::string &name);
 packs::Status open_folder(const std::string &overlay, const std::string &below,
                           runtime::Folder *out);
 
-// Writes the program to OVERLAY/programs, whole or not at all; unsynced, since a damaged file is
+// Writes the program to the overlay, whole or not at all; unsynced, since a damaged file is
 // replaced. `contents` has one program with one variant, and one target with the driver's binary.
-// Removes the program's files of other drivers with the same binary key. If there are kMostCached
-// files, removes the least recently used first.
+// Then makes room (kLimit).
 packs::Status write_cached(const std::string &overlay, const Driver &driver,
                            packs::Contents contents);
 
-// Opens the program's file in OVERLAY/programs and notes the use. Returns null if there is no file,
+// Opens the program's file in the overlay and notes the use. Returns null if there is no file,
 // if it is damaged or does not hold this program for this driver, or if another user may have
 // written it. A file's name proves nothing.
 std::shared_ptr<const packs::Pack> open_cached(const std::string &overlay, const Driver &driver,
                                                const std::string &program,
                                                packs::Contents *contents);
 
-// Returns whether the program's file, or with a suffix the file beside it, is there and is private.
+// Returns whether the program's pack, or with kPartSuffix the mark of a part, is there and is
+// private.
 bool has_cached(const std::string &overlay, const Driver &driver, const std::string &program,
-                const char *suffix = "");
+                const char *suffix = kPackSuffix);
 
 // Returns "DEVICE (driver VERSION)".
 std::string driver_label(const std::string &device, const std::string &version);
 
-// Returns, for people, the device and driver of a file that OVERLAY/programs has of the program for
+// Returns, for people, the device and driver of a file that the overlay has of the program for
 // another driver; empty if there is none. Lists the folder.
 std::string other_driver(const std::string &overlay, const Driver &driver,
                          const std::string &program);
 
-// Suffix of a mark beside a program's pack: the program is a part of a cached link.
-inline constexpr char kPartSuffix[] = ".part";
-
 struct Counts {
-  std::size_t cached = 0;                    // files in OVERLAY/programs
+  std::size_t cached = 0;
   std::map<std::string, std::size_t> noted;  // programs by driver_name()
   std::size_t all_noted() const;
 };

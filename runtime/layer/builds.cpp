@@ -4,13 +4,10 @@
 #include "runtime/layer/builds.hpp"
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 #include <numeric>
 
 #include "kiln/packs/bytes.hpp"
-#include "runtime/overlay/driver_number.hpp"
-#include "runtime/overlay/quarantine.hpp"
 #include "runtime/spool/build_report.hpp"
 #include "runtime/spool/devices.hpp"
 #include "runtime/spool/launches.hpp"
@@ -181,34 +178,12 @@ Status cache_for_each(cl_program built, const Devices &devices, const WholeProgr
   return status;
 }
 
-// The overlay's quarantine for one device's driver.
-struct Guard {
-  runtime::Folder folder;
-  runtime::Quarantine quarantine;
-};
-
-std::unique_ptr<Guard> open_guard(cl_device_id id) {
+// Returns the quarantine of the device's driver; null if no overlay can be used.
+runtime::Guard *quarantine_of(cl_device_id id) {
   kiln_device *device = nullptr;
   if (next_opencl() == nullptr || find_device(id, &device, nullptr) != KILN_OK) return nullptr;
-  auto guard = std::make_unique<Guard>();
-  if (runtime::Folder::open(settings().overlay.c_str(), &guard->folder) != 0) return nullptr;
-  std::vector<runtime::Death> deaths;  // not read: check() gives the reason of a refusal
-  guard->quarantine.open(&guard->folder, runtime::driver_number(*device->device),
-                         runtime::device_label(kiln_device_info(device, "device_name"),
-                                               kiln_device_info(device, "driver_version")),
-                         &deaths);
-  return guard;
-}
-
-// Returns the device's quarantine, which lives as long as the process; null if no overlay can be
-// used.
-runtime::Quarantine *quarantine_of(cl_device_id device) {
-  static std::mutex &mutex = *new std::mutex;
-  static auto &guards = *new std::map<cl_device_id, std::unique_ptr<Guard>>;
-  const std::lock_guard<std::mutex> lock(mutex);
-  const auto [place, is_new] = guards.try_emplace(device);
-  if (is_new) place->second = open_guard(device);
-  return place->second == nullptr ? nullptr : &place->second->quarantine;
+  const DeviceOverlay &shared = overlay_of(*device->device);
+  return shared.overlay == nullptr ? nullptr : &shared.overlay->guard();
 }
 
 runtime::BlobUse subject_of(const BinaryArguments &arguments) {
@@ -345,6 +320,7 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
       served = serve_program(whole->name, program->context, *stands);
     }
     built.reason = served.reason;
+    built.nearest = served.nearest;
     const bool is_missed = stands.ok() && served.is_unknown && devices.size() == 1;
     built.missing = is_missed ? served.reason : "no pack has it";
     if (served.program != nullptr) {
@@ -378,7 +354,7 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
 
 cl_program create_with_binary(const BinaryArguments &arguments, cl_int *status, cl_int *code) {
   const auto start = std::chrono::steady_clock::now();
-  runtime::Quarantine *quarantine =
+  runtime::Guard *quarantine =
       is_followed(arguments) ? quarantine_of(arguments.devices[0]) : nullptr;
   if (quarantine == nullptr) {
     const cl_program made = by_driver(arguments, status, code);
@@ -410,7 +386,7 @@ cl_int build_foreign(const ProgramPointer &program, const BuildArguments &argume
                                arguments.options, arguments.notify, arguments.user);
   };
   const cl_device_id device = only_device(program->handle);
-  runtime::Quarantine *quarantine = device == nullptr ? nullptr : quarantine_of(device);
+  runtime::Guard *quarantine = device == nullptr ? nullptr : quarantine_of(device);
   if (quarantine == nullptr || arguments.notify != nullptr) return call();
   runtime::Guarded guarded(quarantine, {program->binary, KILN_RUNG_EXACT}, 0);
   const cl_int code = call();

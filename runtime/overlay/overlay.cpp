@@ -10,6 +10,7 @@
 #include "kiln/packs/bytes.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/overlay/driver_number.hpp"
+#include "runtime/text/driver_strings.hpp"
 
 namespace kiln::runtime {
 namespace {
@@ -33,6 +34,22 @@ std::string device_facts(const Device &device) {
     if (device.identity[field]) append_fact(field_name(field), *device.identity[field], &facts);
   }
   return facts;
+}
+
+// Returns whether `name` is that of a cached program's file with the suffix.
+bool is_program_file(const std::string &name, std::string_view suffix) {
+  return starts_with(name, kProgramPrefix) && name.size() > suffix.size() &&
+         name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
+
+// Returns whether it is a file that an overlay may lose. Its time is that of its last use.
+bool is_evictable(const std::string &name) {
+  return is_name(name, kEntryPrefix, 2) || is_name(name, kRefusalPrefix, 2) ||
+         is_program_file(name, kPackSuffix) || is_program_file(name, kPartSuffix);
+}
+
+bool is_temporary(const std::string &name) {
+  return is_name(name, kTemporaryPrefix, 1) || is_program_file(name, ".tmp");  // a pack's
 }
 
 packs::View view_of(std::string_view text) {
@@ -106,7 +123,7 @@ std::string Overlay::refusal_name(std::uint64_t id) const {
 void Overlay::keep_refusal(std::uint64_t id, const std::string &why, const std::string &log) const {
   const std::string text = packs::concat({why, "\n", std::string_view(log).substr(0, kMaxLog)});
   if (text.size() > limit_) return;
-  evict(text.size());
+  make_room(folder_, limit_, text.size());
   const packs::View bytes = view_of(text);
   (void)folder_.write_file(refusal_name(id), &bytes, 1);
 }
@@ -141,7 +158,7 @@ Status Overlay::store(const packs::Digest &variant, packs::View binary, const st
   if (size > std::min(limit_, kMaxEntrySize)) {
     return Status::error(Code::over_limit, "the binary is larger than the overlay may be");
   }
-  evict(size);
+  make_room(folder_, limit_, size);
   std::uint8_t header[kEntryHeaderSize];
   encode_entry_header(entry, header);
   const packs::View parts[] = {
@@ -151,27 +168,30 @@ Status Overlay::store(const packs::Digest &variant, packs::View binary, const st
   return Status::error(Code::io_error, system_error_text(error));
 }
 
-// Makes room for `room` bytes, and removes the temporaries of killed processes.
-void Overlay::evict(std::uint64_t room) const {
+void make_room(const Folder &folder, std::uint64_t limit, std::uint64_t room) {
   std::vector<std::string> names;
-  folder_.list(&names);
-  std::vector<UsedFile> entries;
+  folder.list(&names);
+  std::vector<UsedFile> files;
   std::vector<UsedFile> journals;
   std::uint64_t total = room;
   for (const std::string &name : names) {
     struct stat info {};
-    if (folder_.status(name, &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    if (is_name(name, kTemporaryPrefix, 1)) {
-      const bool left = time(nullptr) - info.st_mtime > kTemporarySeconds;
-      if (!left || folder_.remove(name) != 0) total += static_cast<std::uint64_t>(info.st_size);
+    if (folder.status(name, &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    const auto size = static_cast<std::uint64_t>(info.st_size);
+    if (is_temporary(name)) {
+      const bool is_left = time(nullptr) - info.st_mtime > kTemporarySeconds;
+      if (!is_left || folder.remove(name) != 0) total += size;
+    } else if (is_name(name, kJournalPrefix, 1)) {
+      journals.push_back({name, info.st_mtime, 0});
+    } else if (is_evictable(name)) {
+      files.push_back({name, info.st_mtime, size});
+      total += size;
     }
-    if (is_name(name, kJournalPrefix, 1)) journals.push_back({name, info.st_mtime, 0});
-    if (!is_name(name, kEntryPrefix, 2) && !is_name(name, kRefusalPrefix, 2)) continue;
-    entries.push_back({name, info.st_mtime, static_cast<std::uint64_t>(info.st_size)});
-    total += entries.back().size;
   }
-  while (journals.size() > kMaxJournals) remove_oldest(folder_, &journals);
-  while (total > limit_ && !entries.empty()) total -= remove_oldest(folder_, &entries);
+  while (journals.size() > kMaxJournals) remove_oldest(folder, &journals);
+  while (!files.empty() && (total > limit || files.size() > kMostOverlayFiles)) {
+    total -= remove_oldest(folder, &files);
+  }
 }
 
 int clear_overlay(const char *path) {
@@ -184,8 +204,7 @@ int clear_overlay(const char *path) {
   int first = 0;
   for (const std::string &name : names) {
     const bool marker = is_name(name, kMarkerPrefix, 1);
-    const bool ours = is_name(name, kEntryPrefix, 2) || is_name(name, kRefusalPrefix, 2) ||
-                      is_name(name, kJournalPrefix, 1) || is_name(name, kTemporaryPrefix, 1);
+    const bool ours = is_evictable(name) || is_name(name, kJournalPrefix, 1) || is_temporary(name);
     if (!ours && !marker) continue;
     const int error = marker ? remove_dead_marker(folder, name) : folder.remove(name);
     const bool left_alone = error == ENOENT || (marker && error == EBUSY);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The overlay: a folder with the binaries that this device had to compile itself, one file each,
-// and with the journals and markers of Quarantine. Any number of processes may use one folder.
+// and with the journals and markers of Quarantine. The layer's cached programs (cached_files.hpp)
+// are files of the same folder. Any number of processes may use one folder.
 #pragma once
 
 #include <memory>
@@ -15,6 +16,11 @@
 namespace kiln::runtime {
 
 inline constexpr std::uint64_t kDefaultOverlayLimit = std::uint64_t{64} << 20;
+inline constexpr std::size_t kMostOverlayFiles = 4096;
+// A cached program's files: kProgramPrefix, ..., and one of these.
+inline constexpr char kProgramPrefix[] = "cl-";
+inline constexpr char kPackSuffix[] = ".kiln";
+inline constexpr char kPartSuffix[] = ".part";
 inline constexpr char kRefusalPrefix[] = "l-";  // "l-<driver number>-<subject>"
 inline constexpr std::uint64_t kMaxEntrySize = std::uint64_t{256} << 20;
 
@@ -48,7 +54,6 @@ class Overlay final : public Persistence {
   void finish(LoadedProgram *program) override;
 
  private:
-  void evict(std::uint64_t room) const;
   std::string refusal_name(std::uint64_t id) const;
 
   Folder folder_;
@@ -62,7 +67,13 @@ class Overlay final : public Persistence {
   Quarantine quarantine_;
 };
 
-// Removes entries, journals and left-over temporaries; living processes' markers stay.
+// Makes room for another file of `room` bytes in an overlay of at most `limit` bytes and
+// kMostOverlayFiles: removes the least recently used of entries, refusals and cached programs, then
+// journals of drivers that were not used for longest, and temporaries of killed processes.
+void make_room(const Folder &folder, std::uint64_t limit, std::uint64_t room);
+
+// Removes entries, cached programs, journals and left-over temporaries; living processes' markers
+// stay.
 int clear_overlay(const char *path);
 
 }  // namespace kiln::runtime

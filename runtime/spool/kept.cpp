@@ -62,14 +62,6 @@ bool compiles_at_launches(const kiln_device &device) {
   return device.device->description.finishing == runtime::Finishing::launches;
 }
 
-// Returns whether another process makes the binaries: PoCL compiles all kernels when it is asked
-// for one, and NVIDIA's driver gives PTX, which has to be linked. Without `kiln`, PTX is better
-// than nothing.
-bool is_built_later(const kiln_device &device) {
-  const bool links = device.device->description.finishing == runtime::Finishing::linker;
-  return compiles_at_launches(device) || (links && has_builder());
-}
-
 Status find_part_device(const Part &part, kiln_device **device) {
   kiln_error error{};
   if (find_device(part.device, device, &error) == KILN_OK) return {};
@@ -111,7 +103,7 @@ Status note_program(const Part &part, const WholeProgram &program, const kiln_de
   const std::string name = program.name + cached::kPackSuffix;
   if (noted.folder.status(name, &info) != 0) {
     std::vector<std::string> names;
-    if (noted.folder.list(&names) == 0 && names.size() >= cached::kMostCached) {
+    if (noted.folder.list(&names) == 0 && names.size() >= cached::kMostNoted) {
       return Status::error(Code::over_limit, "too many programs wait for 'kiln overlay build'");
     }
     const auto contents = contents_of(part.program.get(), program);
@@ -127,6 +119,28 @@ Status note_program(const Part &part, const WholeProgram &program, const kiln_de
 }
 
 }  // namespace
+
+const DeviceOverlay &overlay_of(const runtime::Device &device) {
+  static std::mutex &mutex = *new std::mutex;
+  static auto &opened = *new std::map<const runtime::Device *, DeviceOverlay>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto [place, is_new] = opened.try_emplace(&device);
+  if (is_new) {
+    DeviceOverlay &out = place->second;
+    const auto notes = runtime::known_driver_notes(device.identity, device.description);
+    std::vector<runtime::Death> deaths;  // not read: a refusal has its reason
+    out.status = runtime::Overlay::open(settings().overlay.c_str(), cached::kLimit, device,
+                                        notes.options, &out.overlay, &deaths);
+  }
+  return place->second;
+}
+
+// PoCL compiles all kernels when it is asked for a binary, and NVIDIA's driver gives PTX, which has
+// to be linked. Without `kiln`, PTX is better than nothing.
+bool is_built_later(const kiln_device &device) {
+  const bool links = device.device->description.finishing == runtime::Finishing::linker;
+  return compiles_at_launches(device) || (links && has_builder());
+}
 
 bool is_built_later(const Devices &devices) {
   return std::any_of(devices.begin(), devices.end(), [](const cl_device_id id) {
@@ -150,10 +164,10 @@ cl_program create_named(cl_context context, const WholeProgram &whole) {
 
 void keep_parts(const std::vector<std::string> &names, const kiln_device &device) {
   runtime::Folder folder;
-  if (!cached::open_folder(settings().overlay, cached::kPrograms, &folder).ok()) return;
+  if (!cached::open_folder(settings().overlay, "", &folder).ok()) return;
   const cached::Driver &driver = driver_of(device);
   for (const std::string &name : names) {
-    (void)folder.write_file(cached::file_name(name, driver) + cached::kPartSuffix, nullptr, 0);
+    (void)folder.write_file(cached::file_name(name, driver, cached::kPartSuffix), nullptr, 0);
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "kiln/packs/contents.hpp"
 #include "runtime/api/api.hpp"
+#include "runtime/overlay/overlay.hpp"
 #include "runtime/source/whole_program.hpp"
 #include "runtime/spool/devices.hpp"
 #include "runtime/spool/launches.hpp"
@@ -18,6 +19,14 @@
 namespace kiln::layer {
 
 using source::WholeProgram;
+
+// The overlay of one device's driver, which lives as long as the process.
+struct DeviceOverlay {
+  std::shared_ptr<runtime::Overlay> overlay;  // null: see `status`
+  packs::Status status;
+};
+// Opens it at the first call for the device. The settings must name an overlay.
+const DeviceOverlay &overlay_of(const runtime::Device &device);
 
 // Creates a program from the text that was named. Returns null if the driver fails.
 cl_program create_named(cl_context context, const WholeProgram &whole);
@@ -39,7 +48,9 @@ struct Kept {
 Kept open_kept(const std::string &name, const kiln_device &device);
 bool is_kept(const std::string &name, const kiln_device &device);
 
-// Returns whether `kiln overlay build` makes the binaries for a device of these, not the layer.
+// Returns whether `kiln overlay build` makes the binaries for the device, or for a device of these,
+// not the layer.
+bool is_built_later(const kiln_device &device);
 bool is_built_later(const Devices &devices);
 
 // Stores the program, or notes it if is_built_later().

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "kiln/overlay.h"
 #include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/text.hpp"
 #include "runtime/spool/build_report.hpp"
@@ -106,25 +105,58 @@ void explain(const runtime::Report &report, Served *served) {
   runtime::append_nearest(report, &served->nearest);
 }
 
-// Loads the program, and its binary unless `bytes` is null.
-Served load(const std::string &name, const Found &found, kiln_device *device, cl_context context,
-            packs::Bytes *bytes) {
-  Served served;
+// Gives a loader the overlay that all loaders of its device share.
+constexpr kiln_overlay_part kSharedOverlay{
+    [](const kiln_loader_options &, runtime::Loader *loader) {
+      const DeviceOverlay &shared = overlay_of(*loader->device);
+      loader->persistence = shared.overlay;
+      if (!shared.status.ok()) loader->no_overlay += ": " + shared.status.message;
+    }};
+
+// Returns a loader for the pack in the application's context; null, with `*why`, if there is none.
+kiln_loader *open_loader(kiln_pack *pack, kiln_device *device, cl_context context,
+                         std::string *why) {
   kiln_error error{};
   kiln_loader_options options = {};
   options.size = sizeof(options);
   options.context = context;
-  if (!settings().overlay.empty()) kiln_loader_use_overlay(&options, settings().overlay.c_str(), 0);
-  kiln_loader *loader = nullptr;
-  if (kiln_loader_create(device, found.pack, &options, &loader, &error) != KILN_OK) {
-    served.reason = error.message;
-    return served;
+  if (!settings().overlay.empty()) {
+    options.overlay = settings().overlay.c_str();
+    options.overlay_part = &kSharedOverlay;
   }
-  // An application's source is not compiled by way of IL, but an application's IL is.
-  const packs::VariantRefs variants = found.pack->pack->find_program(name).variants();
+  kiln_loader *loader = nullptr;
+  if (kiln_loader_create(device, pack, &options, &loader, &error) != KILN_OK) *why = error.message;
+  return loader;
+}
+
+// An application's source is not compiled by way of IL, but an application's IL is.
+unsigned flags_for(const kiln_pack &pack, const std::string &name) {
+  const packs::VariantRefs variants = pack.pack->find_program(name).variants();
   const bool is_il = variants.size() != 0 && variants[0].source() == 0;
+  return is_il ? 0 : KILN_LOAD_NO_IL;
+}
+
+// Returns whether the program would be compiled, and fills in why.
+bool would_compile(const std::string &name, const Found &found, kiln_device *device,
+                   cl_context context, Served *served) {
+  kiln_loader *loader = open_loader(found.pack, device, context, &served->reason);
+  if (loader == nullptr) return false;
   const runtime::LoadResult result =
-      loader->programs.load(name, found.variant, is_il ? 0 : KILN_LOAD_NO_IL);
+      loader->programs.load(name, found.variant, flags_for(*found.pack, name) | runtime::kDryRun);
+  kiln_loader_release(loader);
+  served->rung = runtime::rung_name(result.report->rung);
+  explain(*result.report, served);
+  return result.error.ok() && is_compiled(served->rung);
+}
+
+// Loads the program, and its binary unless `bytes` is null.
+Served load(const std::string &name, const Found &found, kiln_device *device, cl_context context,
+            packs::Bytes *bytes) {
+  Served served;
+  kiln_loader *loader = open_loader(found.pack, device, context, &served.reason);
+  if (loader == nullptr) return served;
+  const runtime::LoadResult result =
+      loader->programs.load(name, found.variant, flags_for(*found.pack, name));
   if (result.error.ok()) {
     served.program = result.program->built.program.get();
     next.clRetainProgram(served.program);
@@ -163,7 +195,18 @@ Served serve_one(const std::string &name, cl_context context, cl_device_id id,
   Kept kept;
   if (found.variant.empty()) kept = open_kept(name, *device);
   if (kept.pack == nullptr) {
-    if (found.pack != nullptr) return load(name, found, device, context, bytes);
+    if (found.pack != nullptr) {
+      // The overlay's binary is made in another process, from what the driver builds for the
+      // application.
+      const bool is_noted = found.variant.empty() && bytes == nullptr &&
+                            !settings().overlay.empty() && is_built_later(*device) &&
+                            would_compile(name, found, device, context, &served);
+      if (!is_noted) return load(name, found, device, context, bytes);
+      served.rung.clear();
+      served.is_unknown = true;
+      served.reason = std::move(served.miss);
+      return served;
+    }
     served.is_unknown = true;
     served.reason = missing_text(name, *device);
     return served;

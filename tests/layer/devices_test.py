@@ -19,7 +19,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from layer_test import APPLICATION, FOLDER, KILN, PLACE, bare, complaints, is_kept, lines_of, run
+from layer_test import (APPLICATION, FOLDER, KILN, PLACE, bare, complaints, is_kept, lines_of,
+                        programs_in, run)
 
 DRIVER = os.path.abspath(sys.argv[4])
 # PoCL says of a program that it built for one of two devices that it is built for both, and gives
@@ -100,7 +101,7 @@ class Different(Devices):
         options = ("--overlay", self.place / "overlay")
         _, lines = self.serve(*options)
         kept = {line["program"] for line in lines if is_kept(line)}
-        files = sorted((self.place / "overlay" / "programs").iterdir())
+        files = programs_in(self.place / "overlay")
         self.assertEqual(len(files), 2 * len(kept))
         _, lines = self.serve(*options)
         self.assertEqual(self.served(lines), kept)
@@ -169,7 +170,7 @@ class Equal(Devices):
         overlay = self.place / "overlay"
         _, lines = self.serve("--overlay", overlay)
         kept = {line["program"] for line in lines if is_kept(line)}
-        self.assertEqual(len(list((overlay / "programs").iterdir())), len(kept))
+        self.assertEqual(len(programs_in(overlay)), len(kept))
         _, lines = self.serve("--overlay", overlay)
         self.assertEqual(self.served(lines), kept)
 

@@ -55,7 +55,7 @@ struct Overlay {
     return cached::open_cached(path, driver(number), name, &contents) != nullptr;
   }
   fs::path file(std::uint64_t number) const {
-    return path + "/programs/" + cached::file_name(name, driver(number));
+    return path + "/" + cached::file_name(name, driver(number));
   }
 };
 
@@ -83,9 +83,8 @@ TEST_CASE("only one program with one binary of the device is taken", "[cached]")
   Overlay overlay;
   const auto write = [&](const packs::Contents &contents) {
     REQUIRE(cached::write_cached(overlay.path, driver(7), contents).ok());
-    fs::rename(
-        overlay.path + "/programs/" + cached::file_name(contents.programs[0].name, driver(7)),
-        overlay.file(7));
+    fs::rename(overlay.path + "/" + cached::file_name(contents.programs[0].name, driver(7)),
+               overlay.file(7));
     return overlay.opens(7);
   };
   CHECK(write(program_of(kText)));
@@ -106,24 +105,35 @@ TEST_CASE("only one program with one binary of the device is taken", "[cached]")
   CHECK_FALSE(write(contents));
 }
 
-TEST_CASE("files of earlier drivers go, and those of other devices stay", "[cached]") {
+TEST_CASE("files of other drivers stay until there is no room", "[cached]") {
   Overlay overlay;
   overlay.write(1, "0.9");
   CHECK(cached::other_driver(overlay.path, driver(1), overlay.name).empty());
   CHECK(cached::other_driver(overlay.path, driver(7), overlay.name) == "GPU (driver 0.9)");
-  const std::string beside = overlay.path + "/programs/" + overlay.name + "-";
-  overlay.folder.write(beside + "0000000000009999-0000000000000001.kiln", "another device's");
-  overlay.folder.write(overlay.file(7).string() + ".part", "");
-  overlay.folder.write(overlay.file(7).string() + ".1.tmp", "being written");
-  overlay.folder.write(overlay.file(7).string() + ".2.tmp", "left");
-  const utimbuf old{1, 1};
-  REQUIRE(utime((overlay.file(7).string() + ".2.tmp").c_str(), &old) == 0);
+  const std::string mark =
+      overlay.path + "/" + cached::file_name(overlay.name, driver(7), cached::kPartSuffix);
+  const std::string foreign = overlay.path + "/cl-notes";
+  const std::string writing = overlay.file(7).string() + ".1.tmp";
+  const std::string abandoned = overlay.file(7).string() + ".2.tmp";
+  for (const std::string &path : {mark, foreign, writing, abandoned}) {
+    overlay.folder.write(path, "");
+    const bool is_old = path == foreign || path == abandoned;
+    const utimbuf old{1, 1};
+    if (is_old) REQUIRE(utime(path.c_str(), &old) == 0);
+  }
   overlay.write(7);
+  CHECK(overlay.opens(1));
+  CHECK(cached::has_cached(overlay.path, driver(7), overlay.name, cached::kPartSuffix));
+  for (const std::string &path : {mark, foreign, writing}) CHECK(fs::exists(path));
+  CHECK_FALSE(fs::exists(abandoned));
+  const utimbuf earlier{2, 2};
+  REQUIRE(utime(overlay.file(1).c_str(), &earlier) == 0);
+  runtime::Folder folder;
+  REQUIRE(runtime::Folder::open(overlay.path.c_str(), &folder) == 0);
+  runtime::make_room(folder, fs::file_size(overlay.file(7)), 0);
   CHECK_FALSE(fs::exists(overlay.file(1)));
-  CHECK(fs::exists(beside + "0000000000009999-0000000000000001.kiln"));
-  CHECK(fs::exists(overlay.file(7).string() + ".part"));
-  CHECK(fs::exists(overlay.file(7).string() + ".1.tmp"));
-  CHECK_FALSE(fs::exists(overlay.file(7).string() + ".2.tmp"));
+  CHECK(overlay.opens(7));
+  CHECK(fs::exists(foreign));
 }
 
 TEST_CASE("programs are counted, and notes by their drivers", "[cached]") {
@@ -153,11 +163,11 @@ TEST_CASE("programs are counted, and notes by their drivers", "[cached]") {
 TEST_CASE("a folder that others may write to is not used", "[cached]") {
   Overlay overlay;
   overlay.write(7);
-  REQUIRE(chmod((overlay.path + "/programs").c_str(), 0777) == 0);
+  REQUIRE(chmod(overlay.path.c_str(), 0777) == 0);
   CHECK_FALSE(overlay.opens(7));
   const auto status = cached::write_cached(overlay.path, driver(7), program_of(kText));
   CHECK(status.code == packs::Code::io_error);
-  CHECK(status.message.find(overlay.path + "/programs") == 0);
+  CHECK(status.message.find(overlay.path) == 0);
 }
 
 TEST_CASE("texts beside notes are read up to a limit", "[cached]") {
