@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One table of what ctest ran, from its own records and never from what tests print.
+"""One table of what ctest ran, from its own records and never from what tests print; below it what
+did not pass, and the lines of passed tests that begin with WARNING.
 
     summary.py [--expect-all] BUILD...
 
@@ -39,23 +40,29 @@ def outcome_of(case):
     return FAILED if status in ("run", "fail") else SKIPPED
 
 
+def lines_of(case, word):
+    """The lines of a test's output that begin with the word."""
+    output = case.findtext("system-out") or ""
+    return [line.strip() for line in output.splitlines() if line.startswith(word)]
+
+
 def reason_of(case):
     """For people: the lines of a skipped test's output that say why."""
-    output = case.findtext("system-out") or ""
-    said = [line.strip() for line in output.splitlines() if line.startswith("SKIP")]
+    said = lines_of(case, "SKIP")
     skipped = case.find("skipped")
     return "; ".join(dict.fromkeys(said)) or (skipped.get("message", "") if skipped is not None
                                               else "not run")
 
 
 def read(build):
-    """(label, name, outcome, seconds, reason) of each test that ctest has a record of."""
+    """(label, name, outcome, seconds, reason or warnings) of each test that ctest has a record of."""
     labels = labels_of(build)
     for file in sorted((build / "tests" / "results").glob("*.xml")):
         for case in ElementTree.parse(file).getroot().iter("testcase"):
             outcome = outcome_of(case)
+            said = reason_of(case) if outcome == SKIPPED else "; ".join(lines_of(case, "WARNING"))
             yield (labels.get(case.get("name"), "-"), case.get("name"), outcome,
-                   float(case.get("time", 0)), reason_of(case) if outcome == SKIPPED else "")
+                   float(case.get("time", 0)), said)
 
 
 def main():
@@ -72,15 +79,15 @@ def main():
             rows[build.name, label].append(test)
     print(f"{'build':<12} {'label':<12} {'tests':>6} {PASSED:>7} {FAILED:>7} {SKIPPED:>8} "
           f"{'seconds':>8}")
-    bad = []
+    shown = []
     for (build, label), tests in rows.items():
         counts = collections.Counter(outcome for _, outcome, _, _ in tests)
         seconds = sum(time for _, _, time, _ in tests)
         print(f"{build:<12} {label:<12} {len(tests):6} {counts[PASSED]:7} {counts[FAILED]:7} "
               f"{counts[SKIPPED]:8} {seconds:8.1f}")
-        bad += [f"{build}: {name} {outcome}" + (f": {reason}" if reason else "")
-                for name, outcome, _, reason in tests if outcome != PASSED]
-    for line in bad:
+        shown += [f"{build}: {name} {outcome}" + (f": {said}" if said else "")
+                  for name, outcome, _, said in tests if said or outcome != PASSED]
+    for line in shown:
         print(line)
     failed = any(outcome == FAILED or (outcome == SKIPPED and options.expect_all)
                  for tests in rows.values() for _, outcome, _, _ in tests)

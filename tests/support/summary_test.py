@@ -20,6 +20,7 @@ function(test name label script)
 endfunction()
 test(passes quick "true")
 test(is_skipped quick "echo SKIP: a reason && exit 77")
+test(warns quick "echo WARNING: nearly too large")
 test(says_skip device "echo SKIP: no reason && exit 1")
 add_test(NAME is_missing COMMAND /nonexistent/program)
 """
@@ -42,10 +43,11 @@ class Summary(unittest.TestCase):
     def test_each_outcome_counts_by_its_exit_code(self):
         code, rows = self.summary(".", "--expect-all")
         self.assertEqual(code, 1)
-        self.assertTrue(any(row.startswith("b quick 2 1 0 1 ") for row in rows), rows)
+        self.assertTrue(any(row.startswith("b quick 3 2 0 1 ") for row in rows), rows)
         self.assertTrue(any(row.startswith("b device 1 0 1 0 ") for row in rows), rows)
         self.assertIn("b: is_skipped skipped: SKIP: a reason", rows)
         self.assertIn("b: says_skip failed", rows)
+        self.assertIn("b: warns passed: WARNING: nearly too large", rows)
         self.assertTrue(any(row.startswith("b: is_missing skipped: ") for row in rows), rows)
 
     def test_a_skip_fails_where_all_is_expected(self):
