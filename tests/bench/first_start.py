@@ -115,6 +115,7 @@ def measure(name, kiln, layer, rounds, programs):
             times["background"].append(
                 runs.run(kiln, "overlay", "build", overlay, "-j1", says=False))
             times["build"].append(runs.run(kiln, "build", base, "-j1", "-o", built, says=False))
+            runs.run(*command)  # right after a build, NVIDIA's driver starts slower for some time
             times["second"].append(runs.run(*serve, "--overlay", overlay, "--", *command))
             times["pack"].append(runs.run(*serve, "--pack", built, "--", *command))
     def ratio(a, b):
