@@ -229,13 +229,9 @@ void look_at_packs(const std::vector<std::string> &paths,
                    const std::vector<builder::DeviceInfo> &devices, Findings *findings) {
   json packs = json::array();
   for (const std::string &path : paths) {
-    std::error_code error;
-    std::vector<std::string> files = {path};
-    if (fs::is_directory(path, error)) {
-      files.clear();
-      if (Status s = kiln::packs::packs_in(path, &files); !s.ok()) findings->blame(s.message);
-      if (files.empty()) findings->blame(path + " has no packs (*.kiln)");
-    }
+    std::vector<std::string> files;
+    if (Status s = kiln::packs::packs_at(path, &files); !s.ok()) findings->blame(s.message);
+    if (files.empty()) findings->blame(path + " has no packs (*.kiln)");
     for (const std::string &file : files) look_at_pack(file, devices, &packs, findings);
   }
   findings->add("packs", packs);

@@ -26,6 +26,13 @@ Status packs_in(const std::string &folder, std::vector<std::string> *out) {
   return {};
 }
 
+Status packs_at(const std::string &path, std::vector<std::string> *out) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return packs_in(path, out);
+  *out = {path};
+  return {};
+}
+
 // Returns true if there is nothing to wait for.
 bool FolderLock::try_lock(const std::string &path, std::string *folder) {
   std::error_code error;

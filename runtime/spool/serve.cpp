@@ -3,7 +3,6 @@
 #include "runtime/spool/serve.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/text.hpp"
@@ -14,8 +13,6 @@
 
 namespace kiln::layer {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Each pack holds a file open, and an application may need most of its 1,024 files itself.
 constexpr std::size_t kMostPacks = 256;
@@ -40,13 +37,8 @@ const std::vector<kiln_pack *> &all_packs() {
   static const std::vector<kiln_pack *> &opened = *[] {
     auto *packs = new std::vector<kiln_pack *>;
     for (const std::string &path : settings().packs) {
-      std::error_code error;
-      if (!fs::is_directory(path, error)) {
-        open_pack(path, packs);
-        continue;
-      }
       std::vector<std::string> files;
-      if (const packs::Status s = packs::packs_in(path, &files); !s.ok()) complain(s.message);
+      if (const packs::Status s = packs::packs_at(path, &files); !s.ok()) complain(s.message);
       for (const std::string &file : files) open_pack(file, packs);
     }
     return packs;

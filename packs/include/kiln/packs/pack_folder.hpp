@@ -17,6 +17,9 @@ namespace kiln::packs {
 // name, if it cannot be read.
 Status packs_in(const std::string &folder, std::vector<std::string> *out);
 
+// Lists the packs that a user names with `path`: a folder's, as packs_in(), or else `path` itself.
+Status packs_at(const std::string &path, std::vector<std::string> *out);
+
 // A spool's file that tells which start of an application built which program (docs/use/layer.md).
 inline constexpr char kStartsFile[] = "starts";
 // A spool's file that lists programs linked from several.
