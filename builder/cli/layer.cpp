@@ -60,10 +60,14 @@ int serve(const ServeArguments &arguments) {
                                          : "--print-env runs no command"});
   }
   const builder::LoaderChoice loader = builder::choose_icd_loader();
-  const auto variables = variables_of(arguments, loader);
+  auto variables = variables_of(arguments, loader);
   if (!variables.ok()) return fail(variables.status());
   tell_preload(loader);
-  if (!loader.why_not.empty()) complain(loader.why_not + "; the application runs without Kiln");
+  if (loader.why_not.empty()) {
+    provision(arguments.packs, !arguments.print_form.empty(), &*variables);
+  } else {
+    complain(loader.why_not + "; the application runs without Kiln");
+  }
   if (!arguments.print_form.empty()) {
     print(builder::variables_text(*variables, arguments.print_form));
     return kDone;

@@ -17,6 +17,8 @@
 #include "builder/base/this_process.hpp"
 #include "builder/cli/parse.hpp"
 #include "builder/process/foreground.hpp"
+#include "kiln/packs/pack_folder.hpp"
+#include "runtime/provision/mesa_provision.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -24,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kLayer[] = "libkiln_layer.so";
+constexpr char kCompiles[] = "; rusticl compiles at first launches";
 
 // Makes the path absolute, because the command may change its folder.
 std::string whole_path(const std::string &path) {
@@ -101,6 +104,34 @@ Result<builder::Variables> variables_of(const LayerArguments &arguments,
   environment.spool = whole_path(arguments.spool);
   environment.preload = loader.preload;
   return builder::layer_variables(environment);
+}
+
+void provision(const std::vector<std::string> &paths, bool only_print,
+               builder::Variables *variables) {
+  runtime::MesaEntries entries;
+  for (const std::string &path : paths) {
+    std::vector<std::string> files;
+    (void)packs::packs_at(path, &files);
+    for (const std::string &file : files) {
+      std::shared_ptr<const packs::Pack> pack;
+      if (!packs::Pack::open_file(file.c_str(), &pack).ok()) continue;  // the layer says why
+      if (Status s = entries.add(pack); !s.ok()) complain(file + ": " + s.message + kCompiles);
+    }
+  }
+  if (entries.empty()) return;
+  const std::string folder = builder::mesa_folder();
+  const auto added = builder::mesa_variables(only_print ? "" : folder);
+  if (!added.ok()) return complain(added.status().message + kCompiles);
+  if (only_print) {
+    complain(
+        "run 'kiln provision PACK' for each pack, too: rusticl's final code is in Mesa's cache");
+  } else {
+    runtime::ProvisionResult result;
+    const Status status = folder.empty() ? Status(Code::failed, "HOME is not set")
+                                         : entries.provision(folder.c_str(), &result);
+    if (!status.ok()) return complain(status.message + kCompiles);
+  }
+  variables->insert(variables->end(), added->begin(), added->end());
 }
 
 void set_variables(const builder::Variables &variables, const char *mode) {

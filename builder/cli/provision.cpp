@@ -7,6 +7,7 @@
 #include "builder/cli/common_options.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
+#include "builder/layer/layer_environment.hpp"
 #include "builder/publish/minisign.hpp"
 #include "builder/startup/warm.hpp"
 #include "runtime/provision/mesa_cache.hpp"
@@ -29,15 +30,6 @@ struct ProvisionArguments : DeviceOptions {
   std::string overlay;
   double timeout_seconds = 120;
 };
-
-// Returns Mesa's default cache folder.
-std::string default_folder() {
-  for (const char *name : {"MESA_SHADER_CACHE_DIR", "XDG_CACHE_HOME"}) {
-    if (const std::string folder = variable(name); !folder.empty()) return folder;
-  }
-  const std::string home = variable("HOME");
-  return home.empty() ? "" : home + "/.cache";
-}
 
 int remove_all(const ProvisionArguments &options) {
   std::size_t removed = 0;
@@ -112,8 +104,10 @@ Status demand_signature(const ProvisionArguments &options,
 // Puts the pack's entries where Mesa reads them, and describes that in `answer` and `text`.
 int install(const ProvisionArguments &options, const OpenPack &open, nlohmann::json *answer,
             std::string *text) {
+  runtime::MesaEntries entries;
   runtime::ProvisionResult result;
-  const Status status = runtime::provision_mesa(*open.pack, options.folder.c_str(), &result);
+  Status status = entries.add(open.pack);
+  if (status.ok()) status = entries.provision(options.folder.c_str(), &result);
   if (!status.ok()) {
     const bool bad_pack = runtime::status_of(status.code) == KILN_ERROR_PACK_BAD;
     return fail(bad_pack ? status : as_failed(status));
@@ -192,7 +186,7 @@ int launch(const ProvisionArguments &options, const packs::Contents &contents,
   return exit_code;
 }
 
-int provision(const ProvisionArguments &options) {
+int prepare(const ProvisionArguments &options) {
   auto open = open_pack(options.pack);
   if (!open.ok()) return fail(open.status());
   if (Status s = demand_signature(options, &open->pack); !s.ok()) return fail(s);
@@ -218,9 +212,9 @@ void add_provision(CLI::App &app, Command *command) {
   sub->add_option("--folder", options->folder,
                   "Folder of the cache; default: Mesa's own for this user")
       ->type_name("DIR");
-  auto *remove =
-      sub->add_flag("--remove", options->remove,
-                    "Remove what 'kiln provision' wrote to the folder, and nothing else");
+  auto *remove = sub->add_flag(
+      "--remove", options->remove,
+      "Remove what 'kiln provision' and 'kiln serve' wrote to the folder, and nothing else");
   add_public_keys_option(*sub, &options->keys);
   add_least_revision_option(*sub, &options->revision);
   CLI::Option *key = sub->get_option("--key");
@@ -243,8 +237,8 @@ void add_provision(CLI::App &app, Command *command) {
     if (!options->remove && options->pack.empty()) {
       throw CLI::RequiredError("a pack or --remove");
     }
-    if (options->folder.empty()) options->folder = default_folder();
-    *command = [=] { return options->remove ? remove_all(*options) : provision(*options); };
+    if (options->folder.empty()) options->folder = builder::mesa_folder();
+    *command = [=] { return options->remove ? remove_all(*options) : prepare(*options); };
   });
 }
 

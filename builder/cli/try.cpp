@@ -60,16 +60,17 @@ Result<std::string> choose_output(const TryArguments &arguments) {
 }
 
 // Runs the application with empty driver caches below `folder`, so that both runs are alike.
-Result<LayerRun> run_application(const TryArguments &arguments, const builder::Variables &variables,
-                                 const std::string &report, const char *mode,
+Result<LayerRun> run_application(const TryArguments &arguments, const LayerArguments &run_as,
+                                 builder::Variables variables, const char *mode,
                                  const std::string &folder) {
   builder::use_driver_caches(folder + "/" + mode);
   const auto start = builder::Clock::now();
+  provision(run_as.packs, false, &variables);
   const auto exit = run_under_layer(arguments.command, variables, mode, arguments.json);
   if (!exit.ok()) return exit.status();
-  LayerRun run{*exit, builder::milliseconds_since(start) / 1000, report_lines(report), {}};
+  LayerRun run{*exit, builder::milliseconds_since(start) / 1000, report_lines(run_as.report), {}};
   std::istringstream lines(run.lines);
-  if (Status s = builder::add_report_lines(lines, report, &run.sums); !s.ok()) return s;
+  if (Status s = builder::add_report_lines(lines, run_as.report, &run.sums); !s.ok()) return s;
   return run;
 }
 
@@ -199,7 +200,7 @@ int run_in(const TryArguments &arguments, const std::string &output, const std::
   unsetenv("KILN_OVERLAY");  // the pack alone is tried
   const off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR);
 
-  const auto recorded = run_application(arguments, *to_record, recording.report, "record", folder);
+  const auto recorded = run_application(arguments, recording, *to_record, "record", folder);
   if (!recorded.ok()) return fail(recorded.status());
   tell_failure("recorded", recorded->exit);
   complain(builder::recording_text(recorded->lines, arguments.spool,
@@ -214,7 +215,7 @@ int run_in(const TryArguments &arguments, const std::string &output, const std::
   if (std::error_code error; !fs::exists(output, error)) return end(*recorded, nullptr, code);
 
   if (input >= 0) lseek(STDIN_FILENO, input, SEEK_SET);
-  const auto served = run_application(arguments, *to_serve, serving.report, "serve", folder);
+  const auto served = run_application(arguments, serving, *to_serve, "serve", folder);
   if (!served.ok()) return fail(served.status());
   tell_failure("served", served->exit);
   tell_result(arguments, output, *recorded, *served);

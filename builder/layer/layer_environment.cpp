@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/provision/mesa_provision.hpp"
+
 namespace kiln::builder {
 namespace {
 
@@ -29,6 +31,17 @@ std::string in_shell(const std::string &text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
+}
+
+std::string variable(const char *name) {
+  const char *value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Returns whether Mesa takes the value for true.
+bool is_true(std::string value) {
+  for (char &c : value) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return value == "1" || value == "true" || value == "yes" || value == "y";
 }
 
 std::string before(const std::string &first, const char *name) {
@@ -92,6 +105,33 @@ constexpr Form kForms[] = {{"sh", for_shell},
                            {"container", for_container}};
 
 }  // namespace
+
+std::string mesa_folder() {
+  for (const char *name : {"MESA_SHADER_CACHE_DIR", "XDG_CACHE_HOME"}) {
+    if (const std::string folder = variable(name); !folder.empty()) return folder;
+  }
+  const std::string home = variable("HOME");
+  return home.empty() ? "" : home + "/.cache";
+}
+
+Result<Variables> mesa_variables(const std::string &folder) {
+  const std::string disabled = variable("MESA_SHADER_CACHE_DISABLE");
+  if (is_true(disabled)) {
+    return Status(Code::failed, "MESA_SHADER_CACHE_DISABLE=" + disabled +
+                                    ": Mesa does not read rusticl's final code");
+  }
+  const std::string single = variable("MESA_DISK_CACHE_SINGLE_FILE");
+  if (!single.empty() && !is_true(single)) {
+    return Status(Code::failed, "MESA_DISK_CACHE_SINGLE_FILE=" + single +
+                                    ": Mesa looks for rusticl's final code elsewhere");
+  }
+  constexpr char kDatabases[] = "MESA_DISK_CACHE_READ_ONLY_FOZ_DBS";
+  Variables variables{{"MESA_DISK_CACHE_SINGLE_FILE", single.empty() ? "1" : single},
+                      {kDatabases, runtime::with_kiln_database(std::getenv(kDatabases))}};
+  // Some versions of Mesa, such as 22.3, do not look at HOME.
+  if (!folder.empty()) variables.emplace_back("MESA_SHADER_CACHE_DIR", folder);
+  return variables;
+}
 
 Result<Variables> layer_variables(const LayerEnvironment &environment) {
   std::vector<std::string> listed = environment.packs;

@@ -23,6 +23,15 @@ struct LayerEnvironment {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
+// Returns the folder of Mesa's caches, by this process's variables; empty if none says where the
+// user's files are.
+std::string mesa_folder();
+
+// Returns the variables with which Mesa reads what was provisioned in `folder` (empty: in the one
+// that Mesa finds itself), with the databases of this process's MESA_DISK_CACHE_READ_ONLY_FOZ_DBS
+// in them. Fails with Code::failed if a variable of the user's keeps Mesa from reading it.
+Result<Variables> mesa_variables(const std::string &folder);
+
 // Returns the variables, with those of this process's OPENCL_LAYERS and LD_PRELOAD in them. Fails
 // with Code::bad_argument for a path with a colon, which separates paths in such lists.
 Result<Variables> layer_variables(const LayerEnvironment &environment);

@@ -10,10 +10,11 @@ using namespace kiln::runtime;
 kiln_status kiln_provision(const char *path, const char *folder, kiln_error *error) {
   KILN_REQUIRE(path != nullptr && folder != nullptr, error);
   std::shared_ptr<const kiln::packs::Pack> pack;
-  const auto status = kiln::packs::Pack::open_file(path, &pack);
-  if (!status.ok()) return report_error(status, error);
+  MesaEntries entries;
   ProvisionResult result;
-  const Status e = provision_mesa(*pack, folder, &result);
+  Status e = kiln::packs::Pack::open_file(path, &pack);
+  if (e.ok()) e = entries.add(pack);
+  if (e.ok()) e = entries.provision(folder, &result);
   if (e.ok()) point_mesa_at(folder);
   return report_error(e, error);
 }

@@ -30,13 +30,6 @@ constexpr std::uint64_t kMaxMarkerSize = 1024;
 constexpr std::uint64_t kMaxDatabaseSize = packs::kMaxBlobSize;
 constexpr unsigned kMaxDepth = 3;  // folders in a place
 
-// The pack's entries for one place.
-struct Place {
-  std::string name;
-  std::vector<MesaEntry> entries;
-  std::vector<packs::Bytes> blobs;  // decoded bytes of the entries
-};
-
 Status failure_in(std::string_view folder, std::string_view name, int error) {
   return file_failure(packs::concat({folder, "/", name}), error);
 }
@@ -86,40 +79,6 @@ bool is_marker_of(const packs::Bytes &marker, std::string_view place) {
          std::memcmp(marker.data(), start.data(), start.size()) == 0;
 }
 
-Place *place_of(std::vector<Place> *places, std::string_view name) {
-  for (Place &place : *places) {
-    if (place.name == name) return &place;
-  }
-  places->emplace_back();
-  places->back().name = name;
-  return &places->back();
-}
-
-// Adds a blob's entries to its place. Raw blobs stay in the pack; decoded ones are kept.
-packs::Status take_blob(const packs::Pack &pack, packs::BlobRef blob, std::vector<Place> *places) {
-  packs::Bytes scratch;
-  packs::View view;
-  if (packs::Status s = pack.read_blob(blob, &scratch, &view); !s.ok()) return s;
-  MesaBlob parsed;
-  if (packs::Status s = parse_mesa_blob(view, &parsed); !s.ok()) return s;
-  Place *place = place_of(places, parsed.place);
-  place->entries.insert(place->entries.end(), parsed.entries.begin(), parsed.entries.end());
-  if (!scratch.empty()) place->blobs.push_back(std::move(scratch));
-  return {};
-}
-
-packs::Status take_pack(const packs::Pack &pack, std::vector<Place> *places) {
-  for (std::size_t i = 0; i < pack.target_count(); ++i) {
-    packs::TargetRef target;
-    if (packs::Status s = pack.target(i, &target); !s.ok()) return s;
-    if (target.profile() != "rusticl") continue;
-    for (std::uint32_t k = 0; k < target.auxiliary_count(); ++k) {
-      if (packs::Status s = take_blob(pack, target.auxiliary(k), places); !s.ok()) return s;
-    }
-  }
-  return {};
-}
-
 // Opens or creates FOLDER/mesa_shader_cache_sf/PLACE; each folder must belong to this user.
 Status open_place(const char *folder, std::string_view place, std::string *path, Folder *out) {
   *path = packs::concat({folder, kRoot});
@@ -147,7 +106,7 @@ struct Present {
   packs::Bytes marker;
 };
 
-Status read_present(const Folder &folder, const Place &place, const std::string &path,
+Status read_present(const Folder &folder, std::string_view place, const std::string &path,
                     Present *out) {
   const struct {
     const char *name;
@@ -160,7 +119,7 @@ Status read_present(const Folder &folder, const Place &place, const std::string 
     bool exists = false;
     const int error = read_own(folder, file.name, file.limit, file.bytes, &exists);
     if (error != 0) return failure_in(path, file.name, error);
-    if (exists && !is_marker_of(out->marker, place.name)) {
+    if (exists && !is_marker_of(out->marker, place)) {
       return Status::error(Code::io_error, {path, "/", file.name, ": it is not Kiln's"});
     }
   }
@@ -169,9 +128,9 @@ Status read_present(const Folder &folder, const Place &place, const std::string 
 
 // Writes the files that differ: the marker first, so that the files are known as Kiln's whatever
 // happens; then the entries; the index last, so that it never lists a missing entry.
-Status write_place(const Folder &folder, const Place &place, const std::string &path,
+Status write_place(const Folder &folder, std::string_view place, const std::string &path,
                    const Present &present, const FozFiles &files, bool *wrote) {
-  const std::string marker = marker_text(place.name, files);
+  const std::string marker = marker_text(place, files);
   const struct {
     const char *name;
     packs::View wanted;
@@ -186,33 +145,6 @@ Status write_place(const Folder &folder, const Place &place, const std::string &
     }
     *wrote = true;
   }
-  return {};
-}
-
-Status provision_place(const char *folder, const Place &place, ProvisionResult *result) {
-  Folder opened;
-  std::string path;
-  if (Status e = open_place(folder, place.name, &path, &opened); !e.ok()) return e;
-  Present present;
-  if (Status e = read_present(opened, place, path, &present); !e.ok()) return e;
-  MesaJoin join;
-  // A damaged database is written anew.
-  if (!present.foz.empty() && !join.start(view_of(present.foz)).ok()) present.foz.clear();
-  join.add(place.entries);
-  FozFiles files;
-  join.finish(&files);
-  // Removes an index of other entries first: with the new file it could give one kernel another's
-  // code.
-  if (!begins_with(files.index, present.index)) {
-    if (int error = opened.remove(kIndex); error != 0) return failure_in(path, kIndex, error);
-    present.index.clear();
-  }
-  bool wrote = false;
-  if (Status e = write_place(opened, place, path, present, files, &wrote); !e.ok()) return e;
-  ++result->places;
-  result->written += wrote ? 1 : 0;
-  result->entries += join.entry_count();
-  result->bytes += files.foz.size() + files.index.size();
   return {};
 }
 
@@ -293,17 +225,85 @@ bool has_name(std::string_view names, std::string_view name) {
 
 }  // namespace
 
-Status provision_mesa(const packs::Pack &pack, const char *folder, ProvisionResult *out) {
+MesaEntries::Place *MesaEntries::place_of(std::string_view name) {
+  for (Place &place : places_) {
+    if (place.name == name) return &place;
+  }
+  places_.emplace_back();
+  places_.back().name = name;
+  return &places_.back();
+}
+
+// Adds a blob's entries to its place. Raw blobs stay in the pack; decoded ones are kept.
+Status MesaEntries::add_blob(const packs::Pack &pack, packs::BlobRef blob) {
+  packs::Bytes scratch;
+  packs::View view;
+  if (Status s = pack.read_blob(blob, &scratch, &view); !s.ok()) return s;
+  MesaBlob parsed;
+  if (Status s = parse_mesa_blob(view, &parsed); !s.ok()) return s;
+  Place *place = place_of(parsed.place);
+  place->entries.insert(place->entries.end(), parsed.entries.begin(), parsed.entries.end());
+  if (!scratch.empty()) decoded_.push_back(std::move(scratch));
+  return {};
+}
+
+Status MesaEntries::add(const std::shared_ptr<const packs::Pack> &pack) {
+  for (std::size_t i = 0; i < pack->target_count(); ++i) {
+    packs::TargetRef target;
+    if (Status s = pack->target(i, &target); !s.ok()) return s;
+    if (target.profile() != "rusticl") continue;
+    if (packs_.empty() || packs_.back() != pack) packs_.push_back(pack);
+    for (std::uint32_t k = 0; k < target.auxiliary_count(); ++k) {
+      if (Status s = add_blob(*pack, target.auxiliary(k)); !s.ok()) return s;
+    }
+  }
+  return {};
+}
+
+bool MesaEntries::empty() const {
+  for (const Place &place : places_) {
+    if (!place.entries.empty()) return false;
+  }
+  return true;
+}
+
+Status MesaEntries::provision_place(const char *folder, const Place &place,
+                                    ProvisionResult *result) {
+  Folder opened;
+  std::string path;
+  if (Status e = open_place(folder, place.name, &path, &opened); !e.ok()) return e;
+  Present present;
+  if (Status e = read_present(opened, place.name, path, &present); !e.ok()) return e;
+  MesaJoin join;
+  // A damaged database is written anew.
+  if (!present.foz.empty() && !join.start(view_of(present.foz)).ok()) present.foz.clear();
+  join.add(place.entries);
+  FozFiles files;
+  join.finish(&files);
+  // Removes an index of other entries first: with the new file it could give one kernel another's
+  // code.
+  if (!begins_with(files.index, present.index)) {
+    if (int error = opened.remove(kIndex); error != 0) return failure_in(path, kIndex, error);
+    present.index.clear();
+  }
+  bool wrote = false;
+  if (Status e = write_place(opened, place.name, path, present, files, &wrote); !e.ok()) return e;
+  ++result->places;
+  result->written += wrote ? 1 : 0;
+  result->entries += join.entry_count();
+  result->bytes += files.foz.size() + files.index.size();
+  return {};
+}
+
+Status MesaEntries::provision(const char *folder, ProvisionResult *out) const {
   *out = {};
-  std::vector<Place> places;
-  if (packs::Status s = take_pack(pack, &places); !s.ok()) return s;
-  if (places.empty()) return {};
+  if (places_.empty()) return {};
   Folder opened;
   if (int error = Folder::open(folder, &opened); error != 0) return file_failure(folder, error);
   Descriptor held;
   if (int error = lock(folder, &held); error != 0) return file_failure(folder, error);
   ProvisionResult result;
-  for (const Place &place : places) {
+  for (const Place &place : places_) {
     if (Status e = provision_place(folder, place, &result); !e.ok()) return e;
   }
   *out = result;
@@ -322,15 +322,16 @@ Status remove_provisioned(const char *folder, std::size_t *removed) {
   return remove_below(root, "", 0, removed);
 }
 
+std::string with_kiln_database(const char *databases) {
+  if (databases == nullptr || *databases == '\0') return kDatabase;
+  if (has_name(databases, kDatabase)) return databases;
+  return packs::concat({databases, ",", kDatabase});
+}
+
 void point_mesa_at(const char *folder) {
   constexpr char kDatabases[] = "MESA_DISK_CACHE_READ_ONLY_FOZ_DBS";
   setenv("MESA_SHADER_CACHE_DIR", folder, 1);
-  const char *databases = getenv(kDatabases);
-  if (databases == nullptr || *databases == '\0') {
-    setenv(kDatabases, kDatabase, 1);
-  } else if (!has_name(databases, kDatabase)) {
-    setenv(kDatabases, packs::concat({databases, ",", kDatabase}).c_str(), 1);
-  }
+  setenv(kDatabases, with_kiln_database(getenv(kDatabases)).c_str(), 1);
   // Mesa 22 reads such a database only if its own cache is one, too: the first variable. If the
   // user chose another kind, newer versions still read the database by the second variable.
   setenv("MESA_DISK_CACHE_SINGLE_FILE", "1", 0);

@@ -58,7 +58,7 @@ def environment(**variables):
     kept = {name: value for name, value in os.environ.items()
             if name != "OPENCL_LAYERS" and not name.startswith("KILN_")}
     return {**kept, "POCL_CACHE_DIR": tempfile.mkdtemp(prefix="cache", dir=FOLDER),
-            "KILN_PACK_PATH": "", "KILN_BACKGROUND": "0", **variables}
+            "MESA_SHADER_CACHE_DIR": str(FOLDER / "mesa"), "KILN_PACK_PATH": "", "KILN_BACKGROUND": "0", **variables}
 
 
 def start(*command, **variables):

@@ -42,6 +42,16 @@ def compared(text, aside):
             for line in lines]
 
 
+def entries_of(folder, name):
+    """The keys in the only database of that name."""
+    (path,) = (folder / "mesa_shader_cache_sf").glob(f"*/llvmpipe/{name}")
+    keys, text, at = set(), path.read_bytes(), 16
+    while at < len(text):
+        keys.add(text[at:at + 40])
+        at += 56 + int.from_bytes(text[at + 40:at + 44], "little")
+    return keys
+
+
 class Rusticl(unittest.TestCase):
     """All sections, recorded once."""
     maxDiff = None
@@ -110,6 +120,42 @@ class Rusticl(unittest.TestCase):
             self.assertIn("llvmpipe", line["nearest"]["target"])
             self.assertIn({"field": "profile", "pack": "rusticl", "device": "pocl"},
                           line["nearest"]["differs"])
+
+    def test_mesa_compiles_nothing_that_a_pack_has(self):
+        """Its own database gets none of two packs' entries, all of which it reads from Kiln's."""
+        packs, command = self.place / "packs", (APPLICATION, "run", "twice")
+        packs.mkdir()
+        for section in command[1:]:
+            spool, base = self.place / section, self.place / f"{section}.kiln"
+            self.kiln("record", "-o", spool, "--", APPLICATION, section)
+            self.kiln("compile", spool, "-o", base)
+            self.kiln("build", base, "-o", packs / f"{section}.kiln")
+        serve = (KILN, "serve", "--pack", packs)
+        own, packed = [], []
+        for words in ((), ("env", "-u", "MESA_DISK_CACHE_READ_ONLY_FOZ_DBS")):
+            folder = self.place / f"caches-{len(words)}"
+            done = run(*serve, "--", *words, *command, MESA_SHADER_CACHE_DIR=str(folder))
+            self.assertEqual((done.code, complaints(done)), (0, []))
+            own.append(entries_of(folder, "foz_cache.foz"))
+            packed.append(entries_of(folder, "kiln.foz"))
+        self.assertEqual(packed[0], packed[1])
+        self.assertEqual(own[0] & packed[0], set())
+        self.assertGreater(len(own[1] & packed[0]), 2)  # the same, where Mesa does not read Kiln's
+
+        printed = run(*serve, "--print-env", "sh", MESA_DISK_CACHE_READ_ONLY_FOZ_DBS="mine",
+                      MESA_SHADER_CACHE_DIR=str(self.place / "printed"))
+        self.assertIn("export MESA_DISK_CACHE_SINGLE_FILE='1'\n"
+                      "export MESA_DISK_CACHE_READ_ONLY_FOZ_DBS='mine,kiln'\n", printed.output)
+        self.assertIn("kiln: run 'kiln provision PACK' for each pack, too", printed.error)
+        self.assertFalse((self.place / "printed").exists())
+        (self.place / "a file").touch()
+        for variables, complaint in (
+                ({"MESA_SHADER_CACHE_DIR": str(self.place / "a file")}, "Not a directory"),
+                ({"MESA_SHADER_CACHE_DISABLE": "1"}, "does not read rusticl's final code")):
+            done = run(*serve, "--", *command, **variables)
+            self.assertEqual(done.code, 0)
+            self.assertEqual(len(complaints(done)), 1, done.error)
+            self.assertIn(complaint + "; rusticl compiles at first launches", done.error)
 
     def test_a_limit_for_files_does_not_end_the_application(self):
         """It writes nothing itself, and the overlay is full."""

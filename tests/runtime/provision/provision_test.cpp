@@ -73,6 +73,15 @@ PackPointer pack_of(const test::TemporaryFolder &folder, const std::vector<std::
   return pack;
 }
 
+kiln::packs::Status provision(const std::vector<PackPointer> &packs, const char *folder,
+                              ProvisionResult *result) {
+  MesaEntries entries;
+  for (const PackPointer &pack : packs) {
+    if (kiln::packs::Status s = entries.add(pack); !s.ok()) return s;
+  }
+  return entries.provision(folder, result);
+}
+
 // A folder with nothing in it, and what a call on it gives.
 struct Cache {
   test::TemporaryFolder outside;
@@ -81,7 +90,7 @@ struct Cache {
   ProvisionResult result;
 
   kiln::packs::Status put(const std::vector<std::string> &blobs) {
-    return provision_mesa(*pack_of(outside, blobs), root.c_str(), &result);
+    return provision({pack_of(outside, blobs)}, root.c_str(), &result);
   }
   std::string fault(const std::vector<std::string> &blobs) { return put(blobs).message; }
   std::string foz() const { return text_of(place / "kiln.foz"); }
@@ -133,6 +142,26 @@ TEST_CASE("a second call writes nothing", "[provision]") {
   CHECK(cache.result.places == 1);
   CHECK(cache.result.written == 0);
   CHECK(cache.files() == files);
+}
+
+TEST_CASE("several packs are written at once", "[provision]") {
+  Cache cache;
+  const PackPointer first = pack_of(cache.outside, {kHead + entry('b')});
+  const PackPointer other = pack_of(cache.outside, {"anything"}, "pocl");
+  const PackPointer second = pack_of(cache.outside, {kHead + entry('a') + entry('b')});
+  REQUIRE(provision({first, other, second}, cache.root.c_str(), &cache.result).ok());
+  CHECK(cache.result.places == 1);
+  CHECK(cache.foz().substr(16) == entry('a') + entry('b'));
+}
+
+TEST_CASE("a damaged pack takes nothing from the packs before it", "[provision]") {
+  Cache cache;
+  MesaEntries entries;
+  REQUIRE(entries.add(pack_of(cache.outside, {kHead + entry('a')})).ok());
+  CHECK_FALSE(entries.add(pack_of(cache.outside, {kHead + entry('b').substr(1)})).ok());
+  CHECK_FALSE(entries.empty());
+  REQUIRE(entries.provision(cache.root.c_str(), &cache.result).ok());
+  CHECK(cache.foz().substr(16) == entry('a'));
 }
 
 TEST_CASE("another pack's entries come behind what is there", "[provision]") {
@@ -204,8 +233,7 @@ TEST_CASE("what is in the way is named", "[provision]") {
     ProvisionResult result;
     const PackPointer pack = pack_of(cache.outside, blobs);
     const std::string path = (cache.root / "below").string();
-    CHECK(provision_mesa(*pack, path.c_str(), &result).message ==
-          path + ": No such file or directory");
+    CHECK(provision({pack}, path.c_str(), &result).message == path + ": No such file or directory");
   }
   SECTION("no permission to write") {
     CHECK(test::as_plain_user([&] {
@@ -230,11 +258,19 @@ TEST_CASE("a bad blob is the pack's fault, and nothing is written", "[provision]
 
 TEST_CASE("other profiles' blobs are left alone", "[provision]") {
   Cache cache;
-  ProvisionResult result;
-  const PackPointer pack = pack_of(cache.outside, {"anything"}, "pocl");
-  REQUIRE(provision_mesa(*pack, cache.root.c_str(), &result).ok());
-  CHECK(result.places == 0);
+  MesaEntries entries;
+  REQUIRE(entries.add(pack_of(cache.outside, {"anything"}, "pocl")).ok());
+  CHECK(entries.empty());
+  REQUIRE(entries.provision(cache.root.c_str(), &cache.result).ok());
+  CHECK(cache.result.places == 0);
   CHECK_FALSE(fs::exists(cache.root));
+}
+
+TEST_CASE("a place without entries counts as empty", "[provision]") {
+  Cache cache;
+  MesaEntries entries;
+  REQUIRE(entries.add(pack_of(cache.outside, {kHead})).ok());
+  CHECK(entries.empty());
 }
 
 TEST_CASE("removing takes out what was put there and nothing else", "[provision]") {
