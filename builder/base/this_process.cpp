@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <string>
+#include <cstdlib>
 #include <thread>
 
 #include <sys/resource.h>
@@ -23,6 +23,11 @@ std::size_t usable_cpus() {
   }
 #endif
   return std::max(std::thread::hardware_concurrency(), 1U);
+}
+
+std::string variable(const char *name) {
+  const char *value = std::getenv(name);
+  return value != nullptr ? value : "";
 }
 
 void allow_many_files() {

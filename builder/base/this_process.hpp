@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPUs and open files that this process may use, its executable's folder, and the clock that
-// start-up is measured with.
+// The CPUs and open files that this process may use, its variables, its executable's folder, and
+// the clock that start-up is measured with.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <string>
 
 namespace kiln::builder {
 
@@ -16,6 +17,9 @@ std::size_t usable_cpus();
 // Raises the limit on open files to the system's maximum, for commands that keep many packs open:
 // shells allow 1,024.
 void allow_many_files();
+
+// Returns a variable of the environment; empty if it is not set.
+std::string variable(const char *name);
 
 // Returns the folder of the executable, where its other files lie too. Empty if the system does not
 // say. If a dynamic loader was started with the executable's path, as for drivers of another C

@@ -337,11 +337,6 @@ Result<std::vector<builder::DeviceInfo>> find_devices(const std::string &selecto
   return Status(Code::no_device, std::move(text));
 }
 
-std::string variable(const char *name) {
-  const char *value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
 bool is_manifest(const std::string &path) {
   return path.size() >= 5 && path.compare(path.size() - 5, 5, ".toml") == 0;
 }

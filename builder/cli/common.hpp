@@ -190,8 +190,7 @@ struct Input {
 // Returns the width of the terminal that `output` is; 80 if it is none.
 std::size_t terminal_columns(int output);
 
-// Returns a variable of the environment; empty if it is not set.
-std::string variable(const char *name);
+using builder::variable;
 
 // Paths of the host tools, by the variables KILN_CLANG, KILN_LLVM_SPIRV and KILN_SPIRV_VAL; empty:
 // they are searched for.

@@ -64,7 +64,7 @@ int serve(const ServeArguments &arguments) {
   if (!variables.ok()) return fail(variables.status());
   tell_preload(loader);
   if (loader.why_not.empty()) {
-    provision(arguments.packs, !arguments.print_form.empty(), &*variables);
+    provision_packs(arguments.packs, !arguments.print_form.empty(), &*variables);
   } else {
     complain(loader.why_not + "; the application runs without Kiln");
   }

@@ -106,8 +106,8 @@ Result<builder::Variables> variables_of(const LayerArguments &arguments,
   return builder::layer_variables(environment);
 }
 
-void provision(const std::vector<std::string> &paths, bool only_print,
-               builder::Variables *variables) {
+void provision_packs(const std::vector<std::string> &paths, bool only_print,
+                     builder::Variables *variables) {
   runtime::MesaEntries entries;
   for (const std::string &path : paths) {
     std::vector<std::string> files;

@@ -49,8 +49,8 @@ Result<builder::Variables> variables_of(const LayerArguments &arguments,
 // that to `variables`; does nothing if no pack has entries. `paths` are packs and folders of packs.
 // With `only_print`, writes nothing, and says what to run instead. Says on standard error why
 // entries cannot be used.
-void provision(const std::vector<std::string> &paths, bool only_print,
-               builder::Variables *variables);
+void provision_packs(const std::vector<std::string> &paths, bool only_print,
+                     builder::Variables *variables);
 
 // Sets the variables, and KILN_LAYER to `mode`, in this process.
 void set_variables(const builder::Variables &variables, const char *mode);

@@ -186,7 +186,7 @@ int launch(const ProvisionArguments &options, const packs::Contents &contents,
   return exit_code;
 }
 
-int prepare(const ProvisionArguments &options) {
+int provision(const ProvisionArguments &options) {
   auto open = open_pack(options.pack);
   if (!open.ok()) return fail(open.status());
   if (Status s = demand_signature(options, &open->pack); !s.ok()) return fail(s);
@@ -238,7 +238,7 @@ void add_provision(CLI::App &app, Command *command) {
       throw CLI::RequiredError("a pack or --remove");
     }
     if (options->folder.empty()) options->folder = builder::mesa_folder();
-    *command = [=] { return options->remove ? remove_all(*options) : prepare(*options); };
+    *command = [=] { return options->remove ? remove_all(*options) : provision(*options); };
   });
 }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "builder/base/this_process.hpp"
 #include "runtime/provision/mesa_provision.hpp"
 
 namespace kiln::builder {
@@ -31,11 +32,6 @@ std::string in_shell(const std::string &text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
-}
-
-std::string variable(const char *name) {
-  const char *value = std::getenv(name);
-  return value == nullptr ? "" : value;
 }
 
 // Returns whether Mesa takes the value for true.

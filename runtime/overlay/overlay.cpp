@@ -42,7 +42,7 @@ bool is_program_file(const std::string &name, std::string_view suffix) {
          name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
-// Returns whether it is a file that an overlay may lose. Its time is that of its last use.
+// Returns whether an overlay may remove the file to make room.
 bool is_evictable(const std::string &name) {
   return is_name(name, kEntryPrefix, 2) || is_name(name, kRefusalPrefix, 2) ||
          is_program_file(name, kPackSuffix) || is_program_file(name, kPartSuffix);

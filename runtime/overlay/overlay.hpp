@@ -67,9 +67,9 @@ class Overlay final : public Persistence {
   Quarantine quarantine_;
 };
 
-// Makes room for another file of `room` bytes in an overlay of at most `limit` bytes and
-// kMostOverlayFiles: removes the least recently used of entries, refusals and cached programs, then
-// journals of drivers that were not used for longest, and temporaries of killed processes.
+// Makes room for `room` more bytes in an overlay of at most `limit` bytes and kMostOverlayFiles.
+// Removes entries, refusals and cached programs, the least recently used first. Also removes old
+// journals (kMaxJournals stay), and temporaries of killed processes.
 void make_room(const Folder &folder, std::uint64_t limit, std::uint64_t room);
 
 // Removes entries, cached programs, journals and left-over temporaries; living processes' markers
