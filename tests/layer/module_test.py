@@ -93,13 +93,15 @@ class Modules(unittest.TestCase):
         self.serve("--pack", "app.kiln")
         self.assertEqual(self.lines(), [("served", "exact", "")])
 
-    def test_a_pack_without_a_binary_gives_the_module_and_the_overlay_keeps_it(self):
-        """As it does of source."""
+    def test_beside_a_pack_without_a_binary_the_overlay_keeps_the_module(self):
+        """As it does source; a pack alone gives the module to the driver."""
         self.record()
+        self.serve("--pack", "base.kiln")
         for _ in range(2):
             self.serve("--pack", "base.kiln", "--overlay", "overlay")
+            self.kiln("overlay", "build", "overlay")
         self.assertEqual([line[:2] for line in self.lines()],
-                         [("compiled", "il"), ("served", "overlay")])
+                         [("compiled", "il"), ("passed", ""), ("served", "exact")])
 
     def test_an_overlay_alone_keeps_a_module(self):
         """The second start needs no compiler."""
