@@ -142,8 +142,6 @@ void read_records(const fb::Root &root, Contents *out) {
 }  // namespace
 
 Digest blake2b(View bytes) {
-  static const int ready = sodium_init();  // chooses the processor's fastest implementation
-  (void)ready;
   Digest name{};
   crypto_generichash(name.data(), name.size(), bytes.data, bytes.size, nullptr, 0);
   return name;

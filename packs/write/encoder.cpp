@@ -90,6 +90,14 @@ Status compress(ZSTD_CCtx *context, View raw, View base, bool fast, Bytes *out) 
   return {};
 }
 
+Status copy_frame(const BlobSource &source, EncodedBlob *out) {
+  Bytes scratch;
+  View stored;
+  if (Status s = source.pack()->stored_bytes(source.blob(), &scratch, &stored); !s.ok()) return s;
+  out->stored.assign(stored.data, stored.data + stored.size);
+  return {};
+}
+
 // The blobs of one group that a dictionary could serve.
 using Group = std::map<Digest, std::pair<BlobSource, Digest>>;  // by name; with the variant
 
@@ -170,6 +178,41 @@ std::vector<std::uint32_t> SimilarBlobs::find(View raw) const {
   return answers;
 }
 
+Status BlobForms::check(const BlobSource &source, View *raw, EncodedBlob *out) {
+  if (source.raw()) {
+    *raw = view_of(*source.raw());
+  } else if (source.pack()) {
+    if (Status s = source.pack()->read_blob(source.blob(), &scratch_, raw); !s.ok()) return s;
+  } else {
+    if (Status s = source.read(&scratch_); !s.ok()) return s;
+    *raw = view_of(scratch_);
+  }
+  if (raw->size > kMaxBlobSize) return Status::error(Code::over_limit, "a blob is over 1 GiB");
+  // Blobs of one name are stored once, so a false name would replace another blob.
+  if (blake2b(*raw) != source.name()) {
+    return Status::error(Code::blob_corrupt, "blob: its bytes do not have the recorded name");
+  }
+  out->raw_size = raw->size;
+  out->xxh3 = xxh3(raw->data, raw->size);
+  return {};
+}
+
+Status RawForms::prepare(const Contents & /*contents*/) { return {}; }
+
+Status RawForms::encode(const BlobSource &source, const BlobUse & /*use*/, EncodedBlob *out) {
+  View raw;
+  if (Status s = check(source, &raw, out); !s.ok()) return s;
+  if (source.pack()) {
+    out->codec = source.blob().codec();
+    if (out->codec == Codec::based) {
+      return Status::error(Code::bad_argument, "a blob with a base needs a compressor");
+    }
+    return copy_frame(source, out);
+  }
+  out->stored.assign(raw.data, raw.data + raw.size);
+  return {};
+}
+
 void Encoder::FreeContext::operator()(ZSTD_CCtx_s *context) const { ZSTD_freeCCtx(context); }
 
 Encoder::Encoder(const WriteOptions &options) : options_(options), context_(ZSTD_createCCtx()) {}
@@ -235,12 +278,15 @@ Purpose Encoder::purpose_for(const BlobSource &source) const {
   return options_.purpose.value_or(source.pack() ? Purpose::fleet : Purpose::startup);
 }
 
-// Returns whether the frame from a pack can stay. It can if it has no base, or if the base is a
+// Returns whether the frame from a pack can stay. Source, IL and launches that are raw are
+// compressed: recordings have them so. A frame can stay if it has no base, or if the base is a
 // dictionary, or source or IL that the new pack already has, so that the number of blobs before it
 // is known.
-bool Encoder::keeps(const BlobSource &source, EncodedBlob *out) {
+bool Encoder::keeps(const BlobSource &source, const BlobUse &use, EncodedBlob *out) {
   if (!source.pack() || options_.purpose) return false;
   out->codec = source.blob().codec();
+  const bool started = use.kind == BlobKind::binary || use.kind == BlobKind::auxiliary;
+  if (out->codec == Codec::raw && !started) return false;
   if (out->codec == Codec::based) {
     out->base.emplace(source.pack(), source.pack()->blob(source.blob().base()));
     Bytes raw;
@@ -252,11 +298,7 @@ bool Encoder::keeps(const BlobSource &source, EncodedBlob *out) {
       return false;
     }
   }
-  Bytes scratch;
-  View stored;
-  if (!source.pack()->stored_bytes(source.blob(), &scratch, &stored).ok()) return false;
-  out->stored.assign(stored.data, stored.data + stored.size);
-  return true;
+  return copy_frame(source, out).ok();
 }
 
 std::vector<BlobSource> Encoder::bases_for(const BlobSource &source, const BlobUse &use,
@@ -326,26 +368,12 @@ void Encoder::remember(const BlobSource &source, const BlobUse &use, View raw,
 
 Status Encoder::encode(const BlobSource &source, const BlobUse &use, EncodedBlob *out) {
   View raw;
-  if (source.raw()) {
-    raw = view_of(*source.raw());
-  } else if (source.pack()) {
-    if (Status s = source.pack()->read_blob(source.blob(), &scratch_, &raw); !s.ok()) return s;
-  } else {
-    if (Status s = source.read(&scratch_); !s.ok()) return s;
-    raw = view_of(scratch_);
-  }
-  if (raw.size > kMaxBlobSize) return Status::error(Code::over_limit, "a blob is over 1 GiB");
-  // Blobs of one name are stored once, so a false name would replace another blob.
-  if (blake2b(raw) != source.name()) {
-    return Status::error(Code::blob_corrupt, "blob: its bytes do not have the recorded name");
-  }
-  out->raw_size = raw.size;
-  out->xxh3 = xxh3(raw.data, raw.size);
+  if (Status s = check(source, &raw, out); !s.ok()) return s;
   if (use.kind == BlobKind::binary && !options_.compress_binaries) {
     out->stored.assign(raw.data, raw.data + raw.size);
     return {};
   }
-  if (!keeps(source, out)) {
+  if (!keeps(source, use, out)) {
     if (Status s = code(source, use, raw, out); !s.ok()) return s;
   }
   remember(source, use, raw, *out);

@@ -55,19 +55,47 @@ struct EncodedBlob {
   std::uint64_t xxh3 = 0;
 };
 
+// The form in which a pack's blobs are stored. For one thread.
+class BlobForms {
+ public:
+  BlobForms() = default;
+  BlobForms(const BlobForms &) = delete;
+  BlobForms &operator=(const BlobForms &) = delete;
+  virtual ~BlobForms() = default;
+
+  // Called once, before the first blob.
+  virtual Status prepare(const Contents &contents) = 0;
+  // Checks the blob against its name, then encodes it or copies its frame.
+  virtual Status encode(const BlobSource &source, const BlobUse &use, EncodedBlob *out) = 0;
+
+ protected:
+  // Sets `*raw` to the blob's bytes, which live until the next call, and `*out` to the raw form
+  // without its bytes. Fails for a blob that does not have its name.
+  Status check(const BlobSource &source, View *raw, EncodedBlob *out);
+
+ private:
+  Bytes scratch_;
+};
+
+// Copies frames from packs, and stores all other blobs raw.
+class RawForms : public BlobForms {
+ public:
+  Status prepare(const Contents &contents) override;
+  Status encode(const BlobSource &source, const BlobUse &use, EncodedBlob *out) override;
+};
+
 // Encodes blobs in the order in which they are stored: a blob's base comes before it, or is a
-// dictionary, which nothing else names. For one thread; compresses with more threads.
-class Encoder {
+// dictionary, which nothing else names. Compresses with several threads.
+class Encoder : public BlobForms {
  public:
   explicit Encoder(const WriteOptions &options);
 
   // Notes each variant's IL, and makes dictionaries if the purpose has them.
-  Status prepare(const Contents &contents);
-  // Checks the blob against its name, then encodes it or copies its frame.
-  Status encode(const BlobSource &source, const BlobUse &use, EncodedBlob *out);
+  Status prepare(const Contents &contents) override;
+  Status encode(const BlobSource &source, const BlobUse &use, EncodedBlob *out) override;
 
  private:
-  bool keeps(const BlobSource &source, EncodedBlob *out);
+  bool keeps(const BlobSource &source, const BlobUse &use, EncodedBlob *out);
   std::vector<BlobSource> bases_for(const BlobSource &source, const BlobUse &use, View raw) const;
   Status code(const BlobSource &source, const BlobUse &use, View raw, EncodedBlob *out);
   Purpose purpose_for(const BlobSource &source) const;
@@ -84,7 +112,6 @@ class Encoder {
 
   WriteOptions options_;
   Context context_;
-  Bytes scratch_;                                   // raw bytes of the current blob
   std::map<Digest, std::vector<BlobSource>> il_;    // by variant
   std::set<Digest> of_programs_;                    // names of stored source and IL
   std::map<std::string, BlobSource> dictionaries_;  // by group

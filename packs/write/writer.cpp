@@ -70,9 +70,7 @@ std::uint64_t text_size(const Contents &contents) {
 // bases.
 class BlobStream {
  public:
-  BlobStream(OutputFile *file, const WriteOptions &options) : file_(file), encoder_(options) {}
-
-  Status prepare(const Contents &contents) { return encoder_.prepare(contents); }
+  BlobStream(OutputFile *file, BlobForms *forms) : file_(file), forms_(forms) {}
 
   Status put(const BlobSource &source, const BlobUse &use, fb::Blob *out) {
     const auto known = entries_.find(source.name());
@@ -81,7 +79,7 @@ class BlobStream {
       return {};
     }
     EncodedBlob coded;
-    if (Status s = encoder_.encode(source, use, &coded); !s.ok()) return s;
+    if (Status s = forms_->encode(source, use, &coded); !s.ok()) return s;
     std::uint32_t base = 0;
     if (coded.base) {
       if (Status s = add_to_root(*coded.base, {BlobKind::dictionary}, &base); !s.ok()) return s;
@@ -130,7 +128,7 @@ class BlobStream {
 
  private:
   OutputFile *file_;
-  Encoder encoder_;
+  BlobForms *forms_;
   Table root_;
   std::map<Digest, fb::Blob> entries_;
   bool based_ = false;
@@ -192,7 +190,8 @@ struct Rows {
 
 class PackWriter {
  public:
-  explicit PackWriter(const WriteOptions &options) : options_(options), stream_(&file_, options) {}
+  PackWriter(const WriteOptions &options, BlobForms *forms)
+      : options_(options), forms_(forms), stream_(&file_, forms) {}
   Status write(const Contents &contents, const std::string &path);
 
  private:
@@ -207,6 +206,7 @@ class PackWriter {
   Status finish(const Contents &contents);
 
   const WriteOptions &options_;
+  BlobForms *forms_;
   OutputFile file_;
   BlobStream stream_;
   flatbuffers::FlatBufferBuilder root_;
@@ -407,7 +407,7 @@ Status PackWriter::write(const Contents &contents, const std::string &path) {
   if (Status s = file_.open(path, options_.is_private); !s.ok()) return s;
   const std::uint8_t placeholder[kSuperblockSize] = {};
   if (Status s = file_.append({placeholder, sizeof(placeholder)}); !s.ok()) return s;
-  if (Status s = stream_.prepare(contents); !s.ok()) return s;
+  if (Status s = forms_->prepare(contents); !s.ok()) return s;
   for (const Program *program : sorted_by(contents.programs, &Program::name)) {
     if (Status s = add_program(*program); !s.ok()) return s;
   }
@@ -420,8 +420,14 @@ Status PackWriter::write(const Contents &contents, const std::string &path) {
 }  // namespace
 
 Status write_pack(const Contents &contents, const std::string &path, const WriteOptions &options) {
-  PackWriter writer(options);
-  return writer.write(contents, path);
+  Encoder encoder(options);
+  return PackWriter(options, &encoder).write(contents, path);
+}
+
+Status write_raw_pack(const Contents &contents, const std::string &path,
+                      const WriteOptions &options) {
+  RawForms forms;
+  return PackWriter(options, &forms).write(contents, path);
 }
 
 }  // namespace kiln::packs

@@ -101,7 +101,7 @@ Status write_cached(const std::string &overlay, const Driver &driver, packs::Con
   options.is_private = true;
   options.is_synced = false;
   const std::string path = overlay + "/" + file_name(contents.programs[0].name, driver);
-  if (Status s = packs::write_pack(contents, path, options); !s.ok()) return s;
+  if (Status s = packs::write_raw_pack(contents, path, options); !s.ok()) return s;
   runtime::make_room(folder, kLimit, 0);
   return {};
 }

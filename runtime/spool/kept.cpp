@@ -111,7 +111,7 @@ Status note_program(const Part &part, const WholeProgram &program, const kiln_de
     packs::WriteOptions options;
     options.is_private = true;
     options.is_synced = false;
-    if (Status s = packs::write_pack(*contents, noted.path(name), options); !s.ok()) return s;
+    if (Status s = packs::write_raw_pack(*contents, noted.path(name), options); !s.ok()) return s;
   }
   if (compiles_at_launches(device)) *launches = launch_file(noted, program.name, {});
   start_builder();

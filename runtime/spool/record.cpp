@@ -120,7 +120,7 @@ packs::Status add_launch(const Launches::Fresh &launch) {
   const std::string more = packs::united_launches(text, launch.text);
   if (more == text) return {};  // it has enough launches
   variant.launches = packs::BlobSource(packs::Bytes(more.begin(), more.end()));
-  return packs::write_pack(contents, launch.file);
+  return packs::write_raw_pack(contents, launch.file);
 }
 
 packs::Status write_file(const std::string &path, const std::string &text) {
@@ -209,7 +209,7 @@ packs::Status record_program(cl_program built, const Devices &devices, const Who
     packs::Status s = write_file(files, source::recorded_files(program));
     if (!s.ok()) return s;
   }
-  return is_there(path) ? packs::Status() : packs::write_pack(*contents, path);
+  return is_there(path) ? packs::Status() : packs::write_raw_pack(*contents, path);
 }
 
 void record_launch(const Launches::Fresh &launch) {

@@ -109,6 +109,29 @@ TEST_CASE("every purpose gives the blobs back, and the same bytes each time", "[
   }
 }
 
+TEST_CASE("a recording is raw, and a pack that is made of it is compressed", "[encoding]") {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "raw.kiln").string();
+  Contents contents = sample();
+  const std::string text(4096, ' ');
+  contents.programs[0].variants[0].source.emplace(Bytes(text.begin(), text.end()));
+  contents.targets.clear();
+  REQUIRE(write_raw_pack(contents, path).ok());
+  const PackPointer raw = lasting(read_file(path));
+  check_all_blobs(*raw);
+  for (const BlobRef blob : all_blobs(*raw)) CHECK(blob.codec() == Codec::raw);
+  const Bytes compressed = packed(contents, {});
+  CHECK(compressed.size() < text.size());
+  CHECK(packed(contents_of(raw), {}) == compressed);
+  // What is compressed already stays so.
+  REQUIRE(write_raw_pack(contents_of(lasting(compressed)), path).ok());
+  CHECK(read_file(path) == compressed);
+  // Nothing is lost by a blob that cannot be written.
+  const PackPointer archive = lasting(packed_for(alike_sample(6, 5), Purpose::archive));
+  CHECK(write_raw_pack(contents_of(archive), path).code == Code::bad_argument);
+  CHECK(read_file(path) == compressed);
+}
+
 TEST_CASE("a start decodes nothing but the binary itself, a fleet's pack its IL, too",
           "[encoding]") {
   const Contents contents = alike_sample(6, 5);

@@ -18,4 +18,10 @@ namespace kiln::packs {
 Status write_pack(const Contents &contents, const std::string &path,
                   const WriteOptions &options = {});
 
+// The same without compression, for programs that link no compressor and wait for the file: blobs
+// from packs keep their form, and new blobs are stored raw. Ignores what the options say about the
+// form. Fails with bad_argument for a blob whose base is another blob.
+Status write_raw_pack(const Contents &contents, const std::string &path,
+                      const WriteOptions &options = {});
+
 }  // namespace kiln::packs
