@@ -52,7 +52,7 @@ void add_pack(CLI::App &app, kiln::cli::Command *command) {
 int main(int argc, char **argv) {
   using namespace kiln::cli;
   if (argc > 1 && std::string_view(argv[1]) == "build") restart_with_fixed_addresses(argv);
-  (void)sodium_init();  // chooses the processor's fastest hash function
+  [[maybe_unused]] const int chosen = sodium_init();  // the processor's fastest hash function
   return run_command_line(
       "Compiles OpenCL kernels once for each kind of device, with its driver, and packs the "
       "result.",

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "runtime/layer/base/next.hpp"
 #include "runtime/layer/objects.hpp"
-#include "runtime/spool/next.hpp"
 
 namespace kiln::layer {
 

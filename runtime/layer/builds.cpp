@@ -8,12 +8,12 @@
 #include <numeric>
 
 #include "kiln/packs/bytes.hpp"
-#include "runtime/spool/build_report.hpp"
-#include "runtime/spool/devices.hpp"
-#include "runtime/spool/launches.hpp"
-#include "runtime/spool/record.hpp"
-#include "runtime/spool/serve.hpp"
-#include "runtime/spool/settings.hpp"
+#include "runtime/layer/base/build_report.hpp"
+#include "runtime/layer/base/devices.hpp"
+#include "runtime/layer/base/settings.hpp"
+#include "runtime/layer/record/launches.hpp"
+#include "runtime/layer/record/record.hpp"
+#include "runtime/layer/serve.hpp"
 
 namespace kiln::layer {
 
@@ -65,8 +65,8 @@ cl_int build_and_note(const ProgramPointer &program, const BuildArguments &argum
   if (arguments.notify == nullptr) {
     const cl_int code = by_driver(program, arguments);
     if (code == CL_SUCCESS) {
-      report->reason = noted(note_and_watch(program->handle, program->handle, devices, whole),
-                             devices, report->missing);
+      report->reason = outcome_of(note_and_watch(program->handle, program->handle, devices, whole),
+                                  devices, report->missing);
     }
     return code;
   }
@@ -77,7 +77,7 @@ cl_int build_and_note(const ProgramPointer &program, const BuildArguments &argum
   noting.notify = when_built;
   noting.user = pending;
   const cl_int code = by_driver(program, noting);
-  if (code == CL_SUCCESS) report->reason = noted({}, devices, report->missing);
+  if (code == CL_SUCCESS) report->reason = outcome_of({}, devices, report->missing);
   return code;
 }
 
@@ -109,7 +109,7 @@ bool stand_and_note(const ProgramPointer &program, const Options &options, const
   twin->asked = true;
   objects().set_twin(program, twin);
   report->reason =
-      noted(note_and_watch(made, program->handle, devices, whole), devices, report->missing);
+      outcome_of(note_and_watch(made, program->handle, devices, whole), devices, report->missing);
   return true;
 }
 
@@ -125,7 +125,7 @@ std::string note_apart(const ProgramPointer &program, const Options &options,
   if (noted_status.ok()) watch(program->handle, program->handle, file);
   launches().set_program(made, "");
   next.clReleaseProgram(made);
-  return noted(noted_status, devices, missing);
+  return outcome_of(noted_status, devices, missing);
 }
 
 // Returns the devices that a program which stands for the application's must be built for: those

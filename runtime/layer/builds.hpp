@@ -5,8 +5,8 @@
 
 #include <functional>
 
+#include "runtime/layer/cached_programs.hpp"
 #include "runtime/layer/objects.hpp"
-#include "runtime/spool/kept.hpp"
 
 namespace kiln::layer {
 

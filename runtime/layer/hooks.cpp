@@ -7,11 +7,11 @@
 #include <mutex>
 
 #include "runtime/layer/answer.hpp"
+#include "runtime/layer/base/settings.hpp"
 #include "runtime/layer/builds.hpp"
+#include "runtime/layer/cached_programs.hpp"
 #include "runtime/layer/links.hpp"
 #include "runtime/layer/objects.hpp"
-#include "runtime/spool/kept.hpp"
-#include "runtime/spool/settings.hpp"
 
 namespace kiln::layer {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <CL/cl_icd.h>
 
-#include "runtime/spool/next.hpp"
+#include "runtime/layer/base/next.hpp"
 
 namespace kiln::layer {
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/spool/build_report.hpp"
-#include "runtime/spool/kept.hpp"
-#include "runtime/spool/record.hpp"
-#include "runtime/spool/settings.hpp"
-#include "runtime/spool/tuned_kernels.hpp"
+#include "runtime/layer/base/build_report.hpp"
+#include "runtime/layer/base/settings.hpp"
+#include "runtime/layer/cached_programs.hpp"
+#include "runtime/layer/record/record.hpp"
+#include "runtime/layer/tuned_kernels.hpp"
 
 namespace kiln::layer {
 namespace {

@@ -8,9 +8,9 @@
 #include <cstring>
 
 #include "runtime/layer/answer.hpp"
+#include "runtime/layer/base/build_report.hpp"
+#include "runtime/layer/base/next.hpp"
 #include "runtime/layer/hooks.hpp"
-#include "runtime/spool/build_report.hpp"
-#include "runtime/spool/next.hpp"
 
 #define KILN_EXPORT extern "C" __attribute__((visibility("default")))
 

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "runtime/layer/answer.hpp"
-#include "runtime/spool/build_report.hpp"
-#include "runtime/spool/devices.hpp"
-#include "runtime/spool/launches.hpp"
-#include "runtime/spool/record.hpp"
-#include "runtime/spool/serve.hpp"
-#include "runtime/spool/settings.hpp"
+#include "runtime/layer/base/build_report.hpp"
+#include "runtime/layer/base/devices.hpp"
+#include "runtime/layer/base/settings.hpp"
+#include "runtime/layer/record/launches.hpp"
+#include "runtime/layer/record/record.hpp"
+#include "runtime/layer/serve.hpp"
 
 namespace kiln::layer {
 namespace {
@@ -119,12 +119,12 @@ void know_library(cl_program linked, cl_context context, const Link &link) {
 packs::Status keep_link(cl_program linked, const Link &link) {
   packs::Status status;
   for (const Part &part : parts_of(linked, link.devices)) {
-    if (packs::Status s = keep_program(linked, part, link.whole); !s.ok()) status = std::move(s);
+    if (packs::Status s = store_program(linked, part, link.whole); !s.ok()) status = std::move(s);
   }
   if (!status.ok()) return status;
   for (const cl_device_id id : link.devices) {
     kiln_device *device = nullptr;
-    if (find_device(id, &device, nullptr) == KILN_OK) keep_parts(link.parts, *device);
+    if (find_device(id, &device, nullptr) == KILN_OK) note_parts(link.parts, *device);
   }
   return status;
 }
@@ -134,7 +134,8 @@ std::string note(cl_program linked, const Link &link, const std::string &missing
   if (linked == nullptr) return kRefused;
   if (link.parts.empty()) {
     LaunchFile launches;  // not watched: the program may be for other devices, too
-    return noted(note_built(linked, link.devices, link.whole, &launches), link.devices, missing);
+    return outcome_of(note_built(linked, link.devices, link.whole, &launches), link.devices,
+                      missing);
   }
   if (!settings().record) {
     const packs::Status status = keep_link(linked, link);

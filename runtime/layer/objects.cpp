@@ -4,8 +4,8 @@
 
 #include <unistd.h>
 
+#include "runtime/layer/record/launches.hpp"
 #include "runtime/source/driver_variables.hpp"
-#include "runtime/spool/launches.hpp"
 
 namespace kiln::layer {
 

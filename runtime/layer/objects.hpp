@@ -9,10 +9,10 @@
 #include <string>
 #include <unordered_map>
 
+#include "runtime/layer/base/devices.hpp"
+#include "runtime/layer/tuned_kernels.hpp"
 #include "runtime/opencl/library.hpp"
 #include "runtime/source/whole_program.hpp"
-#include "runtime/spool/devices.hpp"
-#include "runtime/spool/tuned_kernels.hpp"
 
 namespace kiln::layer {
 

@@ -21,6 +21,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 PACKS_HEADER = re.compile(r"packs/include/kiln/packs/(\w+)\.hpp")
 # Headers of packs that have no source of their name.
 HEADERS_ALONE = {"argument": "base", "write_options": "write"}
+NESTED_ROOMS = ("runtime/layer/base", "runtime/layer/record")
 PUBLIC = ("", "packs/include", "runtime/include", "builder/include")  # what includes begin at
 # Includes that may close a cycle of files, without the suffixes.
 CLOSING = {
@@ -53,7 +54,8 @@ def room_of(path, root):
         return "packs/" + (source.parent.name if source else HEADERS_ALONE[header[1]])
     if parts[:2] == ["runtime", "include"]:
         return "runtime/include"
-    return "/".join(parts[:2])
+    nested = "/".join(parts[:3])
+    return nested if nested in NESTED_ROOMS else "/".join(parts[:2])
 
 
 def target_of(include, root):

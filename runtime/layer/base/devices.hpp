@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "runtime/api/api.hpp"
+#include "runtime/layer/base/next.hpp"
 #include "runtime/opencl/library.hpp"
-#include "runtime/spool/next.hpp"
 
 namespace kiln::layer {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stores, notes and finds an application's programs in the overlay.
-#include "runtime/spool/kept.hpp"
+#include "runtime/layer/cached_programs.hpp"
 
 #include <algorithm>
 #include <ctime>
@@ -12,12 +12,12 @@
 #include "kiln/packs/writer.hpp"
 #include "runtime/cached/cached_files.hpp"
 #include "runtime/identity/target.hpp"
+#include "runtime/layer/base/background.hpp"
+#include "runtime/layer/base/build_report.hpp"
+#include "runtime/layer/base/settings.hpp"
+#include "runtime/layer/record/record.hpp"
 #include "runtime/load/build.hpp"
 #include "runtime/overlay/driver_number.hpp"
-#include "runtime/spool/background.hpp"
-#include "runtime/spool/build_report.hpp"
-#include "runtime/spool/record.hpp"
-#include "runtime/spool/settings.hpp"
 
 namespace kiln::layer {
 
@@ -149,7 +149,7 @@ bool is_built_later(const Devices &devices) {
   });
 }
 
-bool is_kept(const std::string &name, const kiln_device &device) {
+bool is_cached(const std::string &name, const kiln_device &device) {
   return !settings().overlay.empty() &&
          cached::has_cached(settings().overlay, driver_of(device), name);
 }
@@ -162,7 +162,7 @@ cl_program create_named(cl_context context, const WholeProgram &whole) {
                      : next.clCreateProgramWithSource(context, 1, &text, &size, &code);
 }
 
-void keep_parts(const std::vector<std::string> &names, const kiln_device &device) {
+void note_parts(const std::vector<std::string> &names, const kiln_device &device) {
   runtime::Folder folder;
   if (!cached::open_folder(settings().overlay, "", &folder).ok()) return;
   const cached::Driver &driver = driver_of(device);
@@ -176,22 +176,22 @@ bool is_part(const std::string &name, const kiln_device &device) {
          cached::has_cached(settings().overlay, driver_of(device), name, cached::kPartSuffix);
 }
 
-Kept open_kept(const std::string &name, const kiln_device &device) {
-  Kept kept;
-  if (settings().overlay.empty()) return kept;
+CachedProgram open_cached_program(const std::string &name, const kiln_device &device) {
+  CachedProgram found;
+  if (settings().overlay.empty()) return found;
   packs::Contents contents;
   packs::Bytes lines;
   const cached::Driver &driver = driver_of(device);
   auto pack = cached::open_cached(settings().overlay, driver, name, &contents);
-  if (pack == nullptr) return kept;
-  kept.pack = new kiln_pack{std::move(pack)};
-  kept.binary = contents.targets[0].binaries[0].blob;
+  if (pack == nullptr) return found;
+  found.pack = new kiln_pack{std::move(pack)};
+  found.binary = contents.targets[0].binaries[0].blob;
   const packs::Variant &variant = contents.programs[0].variants[0];
   const bool readable = !variant.launches || variant.launches->read(&lines).ok();
   if (readable && compiles_at_launches(device)) {
-    kept.launches = launch_file(NotedFolder(driver), name, lines);
+    found.launches = launch_file(NotedFolder(driver), name, lines);
   }
-  return kept;
+  return found;
 }
 
 Status cache_program(cl_program built, const Part &part, const WholeProgram &program,
@@ -199,7 +199,7 @@ Status cache_program(cl_program built, const Part &part, const WholeProgram &pro
   kiln_device *device = nullptr;
   if (Status s = find_part_device(part, &device); !s.ok()) return s;
   return is_built_later(*device) ? note_program(part, program, *device, launches)
-                                 : keep_program(built, part, program);
+                                 : store_program(built, part, program);
 }
 
 std::string missing_text(const std::string &name, const kiln_device &device) {
@@ -214,7 +214,7 @@ std::string missing_text(const std::string &name, const kiln_device &device) {
              : packs::concat({missing, "; the overlay has it for ", other, ", not for ", own});
 }
 
-std::string noted(const Status &status, const Devices &devices, const std::string &missing) {
+std::string outcome_of(const Status &status, const Devices &devices, const std::string &missing) {
   const bool record = settings().record;
   if (!status.ok()) return (record ? "it is not recorded: " : missing + "; ") + status.message;
   if (record) return "it is recorded";
@@ -224,7 +224,7 @@ std::string noted(const Status &status, const Devices &devices, const std::strin
                         : "; it is noted for 'kiln overlay build', which is not started");
 }
 
-Status keep_program(cl_program built, const Part &part, const WholeProgram &program) {
+Status store_program(cl_program built, const Part &part, const WholeProgram &program) {
   kiln_device *device = nullptr;
   if (Status s = find_part_device(part, &device); !s.ok()) return s;
   auto contents = contents_of(part.program.get(), program);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Appends the report's lines, each in a single write, so that lines of several processes stay
 // whole.
-#include "runtime/spool/build_report.hpp"
+#include "runtime/layer/base/build_report.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -16,8 +16,8 @@
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/descriptor.hpp"
 #include "kiln/packs/text.hpp"
-#include "runtime/spool/devices.hpp"
-#include "runtime/spool/settings.hpp"
+#include "runtime/layer/base/devices.hpp"
+#include "runtime/layer/base/settings.hpp"
 #include "runtime/text/json.hpp"
 
 namespace kiln::layer {

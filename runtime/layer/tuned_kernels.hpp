@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "runtime/api/api.hpp"
-#include "runtime/spool/next.hpp"
+#include "runtime/layer/base/next.hpp"
 
 namespace kiln::layer {
 

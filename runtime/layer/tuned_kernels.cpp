@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looks up a kernel's sizes when it is created, so that a launch finds them by its handle alone.
-#include "runtime/spool/tuned_kernels.hpp"
+#include "runtime/layer/tuned_kernels.hpp"
 
 #include <algorithm>
 #include <optional>
 
+#include "runtime/layer/record/launches.hpp"
 #include "runtime/load/tuning.hpp"
-#include "runtime/spool/launches.hpp"
 
 namespace kiln::layer {
 namespace {

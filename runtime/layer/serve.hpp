@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "runtime/spool/devices.hpp"
-#include "runtime/spool/kept.hpp"
-#include "runtime/spool/tuned_kernels.hpp"
+#include "runtime/layer/base/devices.hpp"
+#include "runtime/layer/cached_programs.hpp"
+#include "runtime/layer/tuned_kernels.hpp"
 
 namespace kiln::layer {
 

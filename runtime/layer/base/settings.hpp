@@ -27,5 +27,7 @@ const Settings &settings();
 
 // Prints a line to standard error, after "kiln layer: ".
 void complain(const std::string &text);
+// Prints the first such complaint of the process, and drops the others.
+void complain_once(const std::string &text);
 
 }  // namespace kiln::layer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens each device for the runtime once, through the layer's own table of functions.
-#include "runtime/spool/devices.hpp"
+#include "runtime/layer/base/devices.hpp"
 
 #include <algorithm>
 #include <memory>

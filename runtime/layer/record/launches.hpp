@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/spool/next.hpp"
+#include "runtime/layer/base/next.hpp"
 
 namespace kiln::layer {
 

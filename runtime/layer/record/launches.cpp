@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Follows kernels, their arguments and references to see which launches are new, and writes a new
 // launch as a line.
-#include "runtime/spool/launches.hpp"
+#include "runtime/layer/record/launches.hpp"
 
 #include <algorithm>
 #include <cstring>

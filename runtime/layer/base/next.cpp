@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of functions below the layer, and the runtime's form of that table.
-#include "runtime/spool/next.hpp"
+#include "runtime/layer/base/next.hpp"
 
 namespace kiln::layer {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "kiln/packs/status.hpp"
-#include "runtime/spool/next.hpp"
+#include "runtime/layer/base/next.hpp"
 
 namespace kiln::layer {
 

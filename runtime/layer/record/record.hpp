@@ -9,9 +9,9 @@
 #include <string>
 
 #include "kiln/packs/contents.hpp"
+#include "runtime/layer/base/devices.hpp"
+#include "runtime/layer/record/launches.hpp"
 #include "runtime/source/whole_program.hpp"
-#include "runtime/spool/devices.hpp"
-#include "runtime/spool/launches.hpp"
 
 namespace kiln::layer {
 
@@ -26,9 +26,6 @@ packs::Status without_kernels();
 
 // Longest wait for other writers of a spool: an application must not wait for a stopped process.
 inline constexpr std::chrono::milliseconds kPatience{2000};
-
-// Prints the first complaint of the process, and drops the others.
-void complain_once(const std::string &text);
 
 // Writes FOLDER/NAME.kiln in the spool unless it exists: whole or not at all, even if several
 // processes write it at once. Writes the included files before it, beside it

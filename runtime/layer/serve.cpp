@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens the packs that the settings name, and loads a program from the first that fits.
-#include "runtime/spool/serve.hpp"
+#include "runtime/layer/serve.hpp"
 
 #include <algorithm>
 
 #include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/text.hpp"
-#include "runtime/spool/build_report.hpp"
-#include "runtime/spool/launches.hpp"
-#include "runtime/spool/record.hpp"
-#include "runtime/spool/settings.hpp"
+#include "runtime/layer/base/build_report.hpp"
+#include "runtime/layer/base/settings.hpp"
+#include "runtime/layer/record/launches.hpp"
+#include "runtime/layer/record/record.hpp"
 
 namespace kiln::layer {
 namespace {
@@ -184,9 +184,9 @@ Served serve_one(const std::string &name, cl_context context, cl_device_id id,
     return served;
   }
   const Found found = find_pack(name, *device);
-  Kept kept;
-  if (found.variant.empty()) kept = open_kept(name, *device);
-  if (kept.pack == nullptr) {
+  CachedProgram cached;
+  if (found.variant.empty()) cached = open_cached_program(name, *device);
+  if (cached.pack == nullptr) {
     if (found.pack != nullptr) {
       // The overlay's binary is made in another process, from what the driver builds for the
       // application.
@@ -203,18 +203,18 @@ Served serve_one(const std::string &name, cl_context context, cl_device_id id,
     served.reason = missing_text(name, *device);
     return served;
   }
-  served = load(name, {kept.pack, ""}, device, context, bytes);
-  kiln_pack_release(kept.pack);
+  served = load(name, {cached.pack, ""}, device, context, bytes);
+  kiln_pack_release(cached.pack);
   packs::Bytes binary;
   const bool loaded = served.program != nullptr && !is_compiled(served.rung);
-  if (!loaded && !kept.binary->read(&binary).ok()) {
+  if (!loaded && !cached.binary->read(&binary).ok()) {
     if (served.program != nullptr) next.clReleaseProgram(served.program);
     served = {};
     served.is_unknown = true;  // so that it is cached again
     served.reason = "the overlay's file is damaged";
     return served;
   }
-  served.launches = std::move(kept.launches);
+  served.launches = std::move(cached.launches);
   served.tuned = {};  // the pack is closed
   return served;
 }
@@ -318,7 +318,7 @@ Served serve_program(const std::string &name, cl_context context, const Devices 
 
 bool can_serve(const std::string &name, const Devices &devices) {
   return hold(devices, [&](const kiln_device &device) {
-    return !find_pack(name, device).variant.empty() || is_kept(name, device);
+    return !find_pack(name, device).variant.empty() || is_cached(name, device);
   });
 }
 

@@ -11,10 +11,10 @@
 
 #include "kiln/packs/contents.hpp"
 #include "runtime/api/api.hpp"
+#include "runtime/layer/base/devices.hpp"
+#include "runtime/layer/record/launches.hpp"
 #include "runtime/overlay/overlay.hpp"
 #include "runtime/source/whole_program.hpp"
-#include "runtime/spool/devices.hpp"
-#include "runtime/spool/launches.hpp"
 
 namespace kiln::layer {
 
@@ -40,13 +40,13 @@ struct LaunchFile {
 // A program that is cached for the device and its current driver. The caller releases the pack. It
 // is null if there is no overlay or no file, if the file does not hold this program for this device
 // and driver, or if other users could write to it.
-struct Kept {
+struct CachedProgram {
   kiln_pack *pack = nullptr;
   std::optional<packs::BlobSource> binary;  // the pack's only binary
   LaunchFile launches;
 };
-Kept open_kept(const std::string &name, const kiln_device &device);
-bool is_kept(const std::string &name, const kiln_device &device);
+CachedProgram open_cached_program(const std::string &name, const kiln_device &device);
+bool is_cached(const std::string &name, const kiln_device &device);
 
 // Returns whether `kiln overlay build` makes the binaries for the device, or for a device of these,
 // not the layer.
@@ -63,11 +63,12 @@ std::string missing_text(const std::string &name, const kiln_device &device);
 
 // Returns the outcome of a build for the report; `status` says whether it was recorded, stored or
 // noted, and `missing` why it was not served.
-std::string noted(const packs::Status &status, const Devices &devices, const std::string &missing);
+std::string outcome_of(const packs::Status &status, const Devices &devices,
+                       const std::string &missing);
 
 // Writes the program with the driver's binary for the part's device (cached::write_cached). Fails
 // if the overlay belongs to another user or if others may write to it.
-packs::Status keep_program(cl_program built, const Part &part, const WholeProgram &program);
+packs::Status store_program(cl_program built, const Part &part, const WholeProgram &program);
 
 // Adds the launch to its file. Complains if that fails.
 void note_new_launch(const Launches::Fresh &launch);
@@ -75,7 +76,7 @@ void note_new_launch(const Launches::Fresh &launch);
 // Notes, beside the cached programs, that programs with these names are parts of a link that is
 // cached for the device. If the next start compiles them in the same way, the link serves it, and
 // the parts need not be compiled.
-void keep_parts(const std::vector<std::string> &names, const kiln_device &device);
+void note_parts(const std::vector<std::string> &names, const kiln_device &device);
 bool is_part(const std::string &name, const kiln_device &device);
 
 }  // namespace kiln::layer

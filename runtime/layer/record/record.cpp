@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the driver for a program's kernels, and writes base packs and launches.
-#include "runtime/spool/record.hpp"
+#include "runtime/layer/record/record.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <mutex>
@@ -19,10 +18,10 @@
 #include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/text.hpp"
 #include "kiln/packs/writer.hpp"
+#include "runtime/layer/base/build_report.hpp"
+#include "runtime/layer/base/devices.hpp"
+#include "runtime/layer/base/settings.hpp"
 #include "runtime/source/recorded_files.hpp"
-#include "runtime/spool/build_report.hpp"
-#include "runtime/spool/devices.hpp"
-#include "runtime/spool/settings.hpp"
 
 namespace kiln::layer {
 
@@ -163,11 +162,6 @@ void note_start(const std::string &spool, const std::string &program) {
 }
 
 }  // namespace
-
-void complain_once(const std::string &text) {
-  static std::atomic<bool> done{false};
-  if (!done.exchange(true)) complain(text);
-}
 
 std::optional<packs::Contents> contents_of(cl_program built, const WholeProgram &program) {
   packs::Variant variant;

@@ -6,7 +6,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "runtime/spool/background.hpp"
+#include "runtime/layer/base/background.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -26,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/spool/settings.hpp"
+#include "runtime/layer/base/settings.hpp"
 
 extern "C" char **environ;
 

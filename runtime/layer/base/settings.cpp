@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the environment, unless the process runs with another user's rights.
-#include "runtime/spool/settings.hpp"
+#include "runtime/layer/base/settings.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 
@@ -63,5 +64,10 @@ const Settings &settings() {
 }
 
 void complain(const std::string &text) { std::fprintf(stderr, "kiln layer: %s\n", text.c_str()); }
+
+void complain_once(const std::string &text) {
+  static std::atomic<bool> done{false};
+  if (!done.exchange(true)) complain(text);
+}
 
 }  // namespace kiln::layer
