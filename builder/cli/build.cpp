@@ -38,7 +38,7 @@ struct BuildArguments {
   bool no_finish = false;
   bool require_proof = false;
   builder::ReferenceOptions references;
-  std::vector<std::uint32_t> also;  // compute capabilities, as BuildOptions has them
+  std::vector<std::uint32_t> gpu_archs;  // compute capabilities, as BuildOptions has them
   builder::Shard shard;
   packs::WriteOptions write;
   bool dry_run = false;
@@ -70,7 +70,7 @@ Result<std::vector<builder::DeviceInfo>> find_all_devices(const BuildArguments &
   if (options.virtual_devices.empty() || !options.selector.empty()) {
     if (Status s = find_devices(options.selector).move_to(&devices); !s.ok()) return s;
   }
-  if (!options.also.empty() && std::none_of(devices.begin(), devices.end(), has_linker)) {
+  if (!options.gpu_archs.empty() && std::none_of(devices.begin(), devices.end(), has_linker)) {
     return Status(Code::bad_argument,
                   "--gpu-arch needs a device of NVIDIA's that tells its compute capability");
   }
@@ -150,8 +150,8 @@ nlohmann::json summary_json(const BuildArguments &options, const builder::BuildR
 
 // Prints the summary, and writes it as the last event. If the events go to standard output, that
 // event replaces the printed summary.
-void tell_summary(const BuildArguments &options, const builder::BuildResult &result,
-                  bool up_to_date, int exit_code, builder::BuildEvents *events) {
+void print_summary(const BuildArguments &options, const builder::BuildResult &result,
+                   bool up_to_date, int exit_code, builder::BuildEvents *events) {
   nlohmann::json summary = summary_json(options, result, up_to_date);
   if (options.events != "-") {
     options.json ? print(summary) : print(summary_text(options, result, up_to_date));
@@ -170,7 +170,7 @@ builder::BuildOptions build_options(const BuildArguments &options) {
   build.references = options.references;
   build.input = options.input;
   build.require_proof = options.require_proof;
-  build.also = options.also;
+  build.gpu_archs = options.gpu_archs;
   build.store = {store_file(options.store), options.fresh == kAll, options.fresh == kFailed};
   build.jobs = options.jobs.value_or(std::min(builder::usable_cpus(), kMaxJobs));
   return build;
@@ -204,7 +204,7 @@ void print_plan(const BuildArguments &options, const packs::Contents &base,
   packs::merge_records(base, &records);
   packs::merge_records(earlier, &records);
   const auto plan = builder::make_plan(base, devices, earlier.targets,
-                                       {!options.no_finish, records.tunings, options.also,
+                                       {!options.no_finish, records.tunings, options.gpu_archs,
                                         options.preferred, options.shard, options.require_proof});
   const std::vector<bool> stored = in_store(options, base, devices, records.tunings, plan);
   nlohmann::json jobs = nlohmann::json::array();
@@ -260,7 +260,7 @@ bool is_up_to_date(const BuildArguments &options, packs::Contents *earlier,
 }
 
 // Prints each log once, with the jobs that have it.
-void tell_failures(const std::vector<builder::JobFailure> &failures) {
+void print_failures(const std::vector<builder::JobFailure> &failures) {
   for (const builder::FailureGroup &group : builder::group_failures(failures)) {
     if (group.jobs.size() == 1) {
       complain(fmt::format("{}: {}", builder::printable_line(group.jobs.front()), group.text));
@@ -272,7 +272,7 @@ void tell_failures(const std::vector<builder::JobFailure> &failures) {
 }
 
 // Prints one line, because the list may name every program of a manifest.
-void tell_missing(const std::vector<std::string> &references) {
+void print_missing_references(const std::vector<std::string> &references) {
   if (references.empty()) return;
   complain(fmt::format(
       "{}; results are compared with the program built from source instead{}", references.front(),
@@ -281,7 +281,7 @@ void tell_missing(const std::vector<std::string> &references) {
           : fmt::format("; so are those of {}", count(references.size() - 1, "other program"))));
 }
 
-std::string told_if_interrupted(const BuildArguments &options) {
+std::string interrupted_text(const BuildArguments &options) {
   if (store_file(options.store).empty())
     return "interrupted; without a store nothing of it is kept";
   return "interrupted; the store has the jobs that ended, and the same command goes on from there";
@@ -305,7 +305,7 @@ int run(const BuildArguments &options) {
   if (options.output.empty()) {
     return fail({Code::bad_argument, "kiln build needs -o or --dry-run; see 'kiln build --help'"});
   }
-  supervise_command(told_if_interrupted(options));
+  supervise_command(interrupted_text(options));
   const Status writable =
       check_output(options.output, is_manifest(options.input) ? std::vector{options.input}
                                                               : std::vector<std::string>{});
@@ -333,8 +333,8 @@ int run(const BuildArguments &options) {
   if (!result.store_status.ok()) {
     complain("going on without the store: " + result.store_status.message);
   }
-  tell_missing(result.missing_references);
-  tell_failures(result.failures);
+  print_missing_references(result.missing_references);
+  print_failures(result.failures);
   if (!result.failures.empty()) exit_code = kSomeFailed;
   for (const builder::JobFailure &one : result.left_out) {
     complain(fmt::format("{}: left out: {}", builder::printable_line(one.job), one.text));
@@ -349,7 +349,7 @@ int run(const BuildArguments &options) {
   if (!up_to_date) {
     if (Status s = write(options, result.refused, &result.contents); !s.ok()) return fail(s);
   }
-  tell_summary(options, result, up_to_date, exit_code, &events);
+  print_summary(options, result, up_to_date, exit_code, &events);
   return exit_code;
 }
 
@@ -391,13 +391,13 @@ void add_build(CLI::App &app, Command *command) {
   sub->add_flag("--require-proof", options->require_proof,
                 "Fail new binaries whose results could not be compared")
       ->excludes("--no-check");
-  const auto set_also = [=](const std::vector<std::string> &architectures) {
+  const auto set_gpu_archs = [=](const std::vector<std::string> &architectures) {
     for (const std::string &text : architectures) {
-      options->also.push_back(*builder::parse_architecture(text));
+      options->gpu_archs.push_back(*builder::parse_architecture(text));
     }
   };
   sub->add_option_function<std::vector<std::string>>(
-         "--gpu-arch", set_also,
+         "--gpu-arch", set_gpu_archs,
          "With an NVIDIA device, also build for later architectures, such as sm_100,sm_120; "
          "that code is marked as never run")
       ->delimiter(',')

@@ -42,20 +42,20 @@ double now_in_seconds() {
 int output_error = 0;  // errno of the first write to standard output that failed
 
 // Prints each text once, because variants of one file have the same faults and warnings.
-void pass_on_once(const std::string &text, std::set<std::string> *told) {
-  if (told->insert(text).second) pass_on(text);
+void pass_on_once(const std::string &text, std::set<std::string> *printed) {
+  if (printed->insert(text).second) pass_on(text);
 }
 
-void tell_faults(const builder::BasePack &base) {
-  std::set<std::string> told;
-  for (const std::string &warning : base.warnings) pass_on_once(warning, &told);
+void print_faults(const builder::BasePack &base) {
+  std::set<std::string> printed;
+  for (const std::string &warning : base.warnings) pass_on_once(warning, &printed);
   for (const builder::VariantFailure &failure : base.failures) {
-    pass_on_once(failure.status.message, &told);
+    pass_on_once(failure.status.message, &printed);
     if (base.bad_sources) continue;
     complain(fmt::format("{}/{} does not compile", failure.program, failure.variant));
   }
   for (const builder::VariantFailure &failure : base.without_il) {
-    pass_on_once(failure.status.message, &told);
+    pass_on_once(failure.status.message, &printed);
     complain(fmt::format("warning: {}/{} has no IL, its source is all there is", failure.program,
                          failure.variant));
   }
@@ -89,7 +89,7 @@ std::optional<Input> compile_manifest(const std::string &path, const HostTools &
         progress("compiling " + what, done, all);
       });
   end_progress();
-  tell_faults(base);
+  print_faults(base);
   if (base.bad_sources) {
     *exit_code = kBadManifest;
     return std::nullopt;

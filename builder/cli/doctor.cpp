@@ -96,12 +96,12 @@ void look_at_drivers(Findings *findings) {
                            {"version", platform.version},
                            {"devices", platform.devices},
                            {"error", platform.why_none}});
-      const bool is_told = platform.name == "rusticl" && variable("RUSTICL_ENABLE").empty();
+      const bool needs_variable = platform.name == "rusticl" && variable("RUSTICL_ENABLE").empty();
       findings->say(
           fmt::format("platform: {} ({}): {}{}{}", platform.name, platform.version,
                       count(platform.devices, "device"),
                       platform.why_none.empty() ? "" : ": " + platform.why_none,
-                      is_told ? "; RUSTICL_ENABLE names the drivers that it may use" : ""));
+                      needs_variable ? "; RUSTICL_ENABLE names the drivers that it may use" : ""));
     }
   }
   findings->add("platforms", platforms);
@@ -319,7 +319,7 @@ void look_at_application(const LayerArguments &arguments, const builder::LoaderC
                          Findings *findings) {
   const auto variables = variables_of(arguments, loader);
   if (!variables.ok()) return findings->blame(variables.status().message);
-  tell_preload(loader);
+  print_preload(loader);
   std::error_code error;
   const std::uintmax_t before = fs::file_size(arguments.report, error);  // it exists
   const auto exit = run_under_layer(arguments.command, *variables, "serve", true);

@@ -34,7 +34,7 @@ Result<builder::ProcessExit> run_recording(LayerArguments arguments) {
   if (arguments.report.empty()) arguments.report = folder->path() + "/report";
   const auto variables = variables_of(arguments, loader);
   if (!variables.ok()) return variables.status();
-  tell_preload(loader);
+  print_preload(loader);
   std::error_code error;
   const std::uintmax_t before = fs::file_size(arguments.report, error);
   auto exit = run_under_layer(arguments.command, *variables, "record");
@@ -62,7 +62,7 @@ int serve(const ServeArguments &arguments) {
   const builder::LoaderChoice loader = builder::choose_icd_loader();
   auto variables = variables_of(arguments, loader);
   if (!variables.ok()) return fail(variables.status());
-  tell_preload(loader);
+  print_preload(loader);
   if (loader.why_not.empty()) {
     provision_packs(arguments.packs, !arguments.print_form.empty(), &*variables);
   } else {

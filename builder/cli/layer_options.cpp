@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the layer, checks what it is told, and runs an application under it.
+// Finds the layer, checks its settings, and runs an application under it.
 #include "builder/cli/layer_options.hpp"
 
 #include <cerrno>
@@ -34,7 +34,8 @@ std::string whole_path(const std::string &path) {
   return path.empty() ? path : fs::absolute(path, error).string();
 }
 
-// Checks that lines can be appended to the report, which the layer could only tell the application.
+// Checks that lines can be appended to the report, since the layer could report a failure only to
+// the application.
 Status check_report(const std::string &path) {
   if (path.empty()) return {};
   const packs::Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
@@ -71,7 +72,7 @@ Result<std::string> find_layer(const std::string &named) {
                 std::string("no ") + kLayer + " beside kiln; expected --layer FILE");
 }
 
-void tell_preload(const builder::LoaderChoice &loader) {
+void print_preload(const builder::LoaderChoice &loader) {
   if (loader.preload.empty()) return;
   complain(fmt::format("{} does not take layers; {} is loaded before it (LD_PRELOAD)",
                        loader.found->path, loader.preload));

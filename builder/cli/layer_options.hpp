@@ -32,7 +32,7 @@ void add_serving_options(CLI::App &sub, LayerArguments *arguments);
 Result<std::string> find_layer(const std::string &named);
 
 // Says so if another loader is loaded before the application's own.
-void tell_preload(const builder::LoaderChoice &loader);
+void print_preload(const builder::LoaderChoice &loader);
 
 // Makes the spool's folder. Fails with Code::failed if nothing can be written there.
 Status make_spool(const std::string &folder);

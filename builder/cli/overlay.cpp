@@ -125,19 +125,19 @@ nlohmann::json to_json(const builder::OverlayBuild &result) {
   return {{"schema", 1},
           {"built", result.built},
           {"failures", failures},
-          {"other_drivers", result.elsewhere},
+          {"other_drivers", result.other_drivers},
           {"dropped", result.dropped}};
 }
 
-void tell(const OverlayArguments &options, const builder::OverlayBuild &result) {
+void print_result(const OverlayArguments &options, const builder::OverlayBuild &result) {
   for (const builder::JobFailure &failure : result.failures) {
     complain(builder::printable_line(failure.job) + ": " + failure.text);
   }
   if (options.json) return print(to_json(result));
   std::string text = fmt::format("{}: {} built, {} failed", options.folder,
                                  count(result.built, "program"), result.failures.size());
-  if (result.elsewhere != 0) {
-    text += fmt::format("; {} noted for drivers that are not here", result.elsewhere);
+  if (result.other_drivers != 0) {
+    text += fmt::format("; {} noted for drivers that are not here", result.other_drivers);
   }
   if (result.dropped != 0) text += fmt::format("; {} of earlier drivers dropped", result.dropped);
   print(text + "\n");
@@ -159,7 +159,7 @@ Result<builder::OverlayBuild> build_all(const OverlayArguments &options,
     if (!some.ok()) return some;
     all.built += some->built;
     all.dropped += some->dropped;
-    all.elsewhere = some->elsewhere;
+    all.other_drivers = some->other_drivers;
     std::move(some->failures.begin(), some->failures.end(), std::back_inserter(all.failures));
     if (some->built + some->failures.size() == 0) return all;
   }
@@ -194,7 +194,7 @@ int build(const OverlayArguments &options) {
     if (!built.ok()) return fail(built.status());
     result = *std::move(built);
   }
-  tell(options, result);
+  print_result(options, result);
   return result.failures.empty() ? kDone : kSomeFailed;
 }
 

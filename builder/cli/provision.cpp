@@ -46,9 +46,10 @@ int remove_all(const ProvisionArguments &options) {
 // Returns the folder in its cache that this machine's Mesa uses for the device; empty if it has
 // none.
 std::string place_here(const builder::DeviceInfo &device) {
-  const auto opening = builder::harvest_opening(device, kTimeout);
+  const auto device_entries = builder::harvest_device_entries(device, kTimeout);
   runtime::MesaBlob blob;
-  if (!opening.ok() || !runtime::parse_mesa_blob({opening->data(), opening->size()}, &blob).ok()) {
+  if (!device_entries.ok() ||
+      !runtime::parse_mesa_blob({device_entries->data(), device_entries->size()}, &blob).ok()) {
     return {};
   }
   return std::string(blob.place);

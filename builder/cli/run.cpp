@@ -229,8 +229,8 @@ int finish(const RunArguments &options, const packs::Program &program, const bui
                    [&](const packs::Variant &one) { return one.name == result.variant; });
   if (variant == program.variants.end()) return fail(builder::pack_changed());
   const auto comparison = check(*variant, work, request, result, reference);
-  const builder::Comparison told = comparison.ok() ? *comparison : builder::Comparison();
-  summarise(options, result, check_json(program, *variant, told));
+  const builder::Comparison compared = comparison.ok() ? *comparison : builder::Comparison();
+  summarise(options, result, check_json(program, *variant, compared));
   if (!comparison.ok()) return fail(comparison.status());
   if (!options.json) print(check_text(*comparison));
   if (comparison->check == builder::Check::wrong) {

@@ -148,23 +148,23 @@ Status write_blob(const std::string &folder, const packs::Digest &name, const pa
 int list_jobs(const StoreArguments &options) {
   auto store = open_store(options);
   if (!store.ok()) return fail(store.status());
-  builder::TakeBlob take;
+  builder::OnBlob on_blob;
   if (!options.blobs.empty()) {
     std::error_code error;
     fs::create_directories(options.blobs, error);
-    take = [&](const packs::Digest &name, const packs::Bytes &bytes) {
+    on_blob = [&](const packs::Digest &name, const packs::Bytes &bytes) {
       return write_blob(options.blobs, name, bytes);
     };
   }
   // With --json, prints one object, but still job by job.
   bool is_first = true;
-  const auto tell = [&](const nlohmann::json &job) {
+  const auto print_job = [&](const nlohmann::json &job) {
     const std::string line = one_line(job);
     print_as_is(options.json ? (is_first ? "\n" : ",\n") + line : line + "\n");
     is_first = false;
   };
   if (options.json) print_as_is(std::string("{\"schema\": 1, \"jobs\": ["));
-  const Status status = builder::export_jobs(*store, tell, take);
+  const Status status = builder::export_jobs(*store, print_job, on_blob);
   if (options.json) print_as_is(std::string("\n]}\n"));
   return status.ok() ? kDone : fail(as_failed(status));
 }

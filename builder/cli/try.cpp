@@ -74,7 +74,7 @@ Result<LayerRun> run_application(const TryArguments &arguments, const LayerArgum
   return run;
 }
 
-void tell_failure(const char *which, const builder::ProcessExit &exit) {
+void print_failure(const char *which, const builder::ProcessExit &exit) {
   if (exit.done()) return;
   complain(fmt::format("the {} run ended with {} {}", which,
                        exit.end == builder::ProcessEnd::exited ? "exit code" : "signal",
@@ -145,8 +145,8 @@ json run_json(const LayerRun &run) {
           {"report", builder::report_sums_json(run.sums)}};
 }
 
-void tell_result(const TryArguments &arguments, const std::string &output, const LayerRun &recorded,
-                 const LayerRun &served) {
+void print_result(const TryArguments &arguments, const std::string &output,
+                  const LayerRun &recorded, const LayerRun &served) {
   const std::vector<std::string> command = serve_command(arguments, output);
   if (const std::size_t own = served.sums.own_binaries.count; own != 0) {
     std::string folders;
@@ -196,13 +196,13 @@ int run_in(const TryArguments &arguments, const std::string &output, const std::
   for (const auto *variables : {&to_record, &to_serve}) {
     if (!variables->ok()) return fail(variables->status());
   }
-  tell_preload(loader);
+  print_preload(loader);
   unsetenv("KILN_OVERLAY");  // the pack alone is tried
   const off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR);
 
   const auto recorded = run_application(arguments, recording, *to_record, "record", folder);
   if (!recorded.ok()) return fail(recorded.status());
-  tell_failure("recorded", recorded->exit);
+  print_failure("recorded", recorded->exit);
   complain(builder::recording_text(recorded->lines, arguments.spool,
                                    builder::own_cache_folders(variable("HOME"))));
   std::vector<std::string> programs;
@@ -217,8 +217,8 @@ int run_in(const TryArguments &arguments, const std::string &output, const std::
   if (input >= 0) lseek(STDIN_FILENO, input, SEEK_SET);
   const auto served = run_application(arguments, serving, *to_serve, "serve", folder);
   if (!served.ok()) return fail(served.status());
-  tell_failure("served", served->exit);
-  tell_result(arguments, output, *recorded, *served);
+  print_failure("served", served->exit);
+  print_result(arguments, output, *recorded, *served);
   return end(*recorded, &*served, code);
 }
 

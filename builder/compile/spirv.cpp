@@ -147,11 +147,11 @@ class Reader {
     }
     std::sort(module_.kernels.begin(), module_.kernels.end(),
               [](const auto &a, const auto &b) { return a.name < b.name; });
-    const auto twin = std::adjacent_find(
+    const auto duplicate = std::adjacent_find(
         module_.kernels.begin(), module_.kernels.end(),
         [](const SpirvKernel &a, const SpirvKernel &b) { return a.name == b.name; });
-    if (twin != module_.kernels.end()) {
-      return Status(Code::bad_input, fmt::format("two kernels are called {}", twin->name));
+    if (duplicate != module_.kernels.end()) {
+      return Status(Code::bad_input, fmt::format("two kernels are called {}", duplicate->name));
     }
     // Built-in variables are imported too, but are not functions.
     for (auto &[id, name] : imports_) {

@@ -33,7 +33,7 @@ class VirtualDevice {
   // How the binaries are made; packs keep this text as the finisher: "virtual-described
   // 1, ocloc 22.43, description 1f3a09c2". Begins with "virtual-"; for a compiler, equal texts mean
   // equal bytes for equal variants.
-  virtual const std::string &recipe() const = 0;
+  virtual const std::string &finisher() const = 0;
   // The oldest driver that accepts the binaries; empty if every driver with the binary key does.
   virtual const std::string &driver() const = 0;
   // Compiles the variant's source, or its IL if the device accepts IL. `limits` apply to each step;
@@ -51,11 +51,11 @@ inline bool is_virtual(const packs::Finish &finish) {
   return finish.finisher.starts_with("virtual-");
 }
 
-// The recipe of binaries that Intel's driver made as another GPU, and has loaded; the finisher
+// The finisher of binaries that Intel's driver made as another GPU, and has loaded; the finisher
 // continues with " as skl".
-inline constexpr char kNeoRecipe[] = "virtual-neo 1";
+inline constexpr char kNeoFinisher[] = "virtual-neo 1";
 inline bool is_by_neo(const packs::Finish &finish) {
-  return finish.finisher.starts_with(kNeoRecipe);
+  return finish.finisher.starts_with(kNeoFinisher);
 }
 
 }  // namespace kiln::builder

@@ -77,7 +77,7 @@ json make_linked(const runtime::Device &device, const JobRequest &request, packs
     if (cubin.ok() || cubin.status().code == Code::opencl) finish.finisher = kLinker;
     if (!cubin.ok()) finish.why_not = "it could not be finished: " + cubin.status().message;
   }
-  for (const std::uint32_t compute_capability : request.also) {
+  for (const std::uint32_t compute_capability : request.gpu_archs) {
     answer["also"].push_back(link_also(device, request.variant, ptx, compute_capability));
   }
   answer["intermediate"] = to_json(with_finish(request.variant, std::move(ptx), std::move(finish)));

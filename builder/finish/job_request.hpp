@@ -16,7 +16,7 @@ namespace kiln::builder {
 struct ResultCheck;
 
 // Another variant that the job's binary serves; the binary must match its reference, too.
-struct Twin {
+struct Duplicate {
   const packs::Program *program = nullptr;
   const packs::Variant *variant = nullptr;
   const ResultCheck *check = nullptr;
@@ -35,10 +35,10 @@ struct JobRequest {
   bool finish = true;  // false: leave the driver's binary as it is
   TunedSizes tuned{};  // work-group sizes to finish for
   // Compute capabilities for which NVIDIA's linker also makes code; 1000 means 10.0.
-  std::vector<std::uint32_t> also{};
-  packs::Bytes opening{};       // from harvest_opening(), for drivers with a shader cache
-  bool repeat_launches = true;  // repeat recorded launches to finish; may end the process
-  std::vector<Twin> twins{};
+  std::vector<std::uint32_t> gpu_archs{};
+  packs::Bytes device_entries{};  // from harvest_device_entries(), for drivers with a shader cache
+  bool repeat_launches = true;    // repeat recorded launches to finish; may end the process
+  std::vector<Duplicate> duplicates{};
   const ResultCheck *check = nullptr;  // comparison of results; null: none
   bool parallel = false;               // other jobs compile at the same time
   bool launch_source = true;           // launch the built program if results are compared with it

@@ -150,7 +150,8 @@ Status MesaCache::fill(const std::vector<packs::BlobSource> &blobs) {
   return {};
 }
 
-Result<packs::Bytes> harvest_opening(const DeviceInfo &device, std::chrono::milliseconds timeout) {
+Result<packs::Bytes> harvest_device_entries(const DeviceInfo &device,
+                                            std::chrono::milliseconds timeout) {
   const auto caches = TemporaryFolder::make();
   if (!caches.ok()) return caches.status();
   const ChildResult child = fork_call(

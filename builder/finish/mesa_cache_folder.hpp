@@ -48,6 +48,7 @@ class MesaCache {
 // Returns the cache entries that Mesa makes when it opens the device, as an auxiliary blob of the
 // target; the blob may have no entries. Fails with Code::process if the driver died, and with
 // Code::failed if Mesa made no cache at all.
-Result<packs::Bytes> harvest_opening(const DeviceInfo &device, std::chrono::milliseconds timeout);
+Result<packs::Bytes> harvest_device_entries(const DeviceInfo &device,
+                                            std::chrono::milliseconds timeout);
 
 }  // namespace kiln::builder

@@ -34,7 +34,7 @@ struct OverlayDriver {
   std::string device;  // label, may be empty
   std::size_t proven = 0;
   std::size_t recompiled = 0;
-  std::size_t deaths = 0;  // subjects that the driver died of and never accepted since
+  std::size_t deaths = 0;  // tasks that the driver died of and never accepted since
 };
 
 struct OverlayFolder {

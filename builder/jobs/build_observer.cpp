@@ -31,7 +31,7 @@ json job_json(const ObservedJob &job) {
 
 }  // namespace
 
-void BuildEvents::tell(const char *event, json members) {
+void BuildEvents::write_event(const char *event, json members) {
   members["schema"] = 1;
   members["event"] = event;
   members["at"] = std::chrono::duration_cast<std::chrono::milliseconds>(now_() - start_).count();
@@ -40,21 +40,21 @@ void BuildEvents::tell(const char *event, json members) {
 
 void BuildEvents::planned(const PlanCounts &counts, std::size_t workers) {
   all_ = counts.compile;
-  tell("begin", {{"jobs", counts.jobs},
-                 {"compile", counts.compile},
-                 {"reuse", counts.reuse},
-                 {"skip", counts.skip},
-                 {"other_shards", counts.other_shards},
-                 {"workers", workers}});
+  write_event("begin", {{"jobs", counts.jobs},
+                        {"compile", counts.compile},
+                        {"reuse", counts.reuse},
+                        {"skip", counts.skip},
+                        {"other_shards", counts.other_shards},
+                        {"workers", workers}});
 }
 
 void BuildEvents::started(const ObservedJob &job, std::size_t worker) {
   json members = job_json(job);
   members["worker"] = worker;
-  tell("started", std::move(members));
+  write_event("started", std::move(members));
 }
 
-void BuildEvents::waiting(const ObservedJob &job) { tell("waiting", job_json(job)); }
+void BuildEvents::waiting(const ObservedJob &job) { write_event("waiting", job_json(job)); }
 
 void BuildEvents::ended(const ObservedJob &job, const JobEnd &end) {
   json members = job_json(job);
@@ -68,13 +68,13 @@ void BuildEvents::ended(const ObservedJob &job, const JobEnd &end) {
     if (!end.finish->unproven.empty()) members["unproven"] = end.finish->unproven;
     if (end.build_microseconds != 0) members["build_microseconds"] = end.build_microseconds;
     if (end.load_microseconds != 0) members["load_microseconds"] = end.load_microseconds;
-    return tell("done", std::move(members));
+    return write_event("done", std::move(members));
   }
   if (!end.left_out) ++failed_;
   members["reason"] = end.status.message;
   members["code"] = packs::code_name(end.status.code);
   if (end.status.cl_error != 0) members["cl_error"] = end.status.cl_error;
-  tell("failed", std::move(members));
+  write_event("failed", std::move(members));
 }
 
 void BuildEvents::looked(const std::vector<RunningJob> &running) {
@@ -85,10 +85,11 @@ void BuildEvents::looked(const std::vector<RunningJob> &running) {
     jobs.push_back(
         {{"worker", one.worker}, {"job", one.job.number}, {"milliseconds", one.since.count()}});
   }
-  tell("heartbeat",
-       {{"done", done_}, {"failed", failed_}, {"compile", all_}, {"running", std::move(jobs)}});
+  write_event(
+      "heartbeat",
+      {{"done", done_}, {"failed", failed_}, {"compile", all_}, {"running", std::move(jobs)}});
 }
 
-void BuildEvents::end(const json &summary) { tell("end", summary); }
+void BuildEvents::end(const json &summary) { write_event("end", summary); }
 
 }  // namespace kiln::builder

@@ -110,7 +110,7 @@ class BuildEvents final : public BuildObserver {
   void end(const nlohmann::json &summary);
 
  private:
-  void tell(const char *event, nlohmann::json members);
+  void write_event(const char *event, nlohmann::json members);
 
   Sink sink_;
   Now now_;

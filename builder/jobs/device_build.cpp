@@ -55,11 +55,11 @@ struct Task {
   const packs::Variant &variant;
   const DeviceInfo &device;
   TunedSizes tuned;
-  const packs::Bytes &opening;
+  const packs::Bytes &device_entries;
   const std::string &platform;
   std::size_t place = 0;  // index of the program in the base pack
   const ResultCheck *check = nullptr;
-  std::vector<Twin> twins{};
+  std::vector<Duplicate> duplicates{};
   std::optional<Claims::Claim> claim{};  // while it runs
   Clock::time_point start{};
   std::size_t worker = 0;  // number of the process that runs it
@@ -84,36 +84,36 @@ std::vector<std::string> platforms_of(const std::vector<DeviceInfo> &devices) {
   return platforms;
 }
 
-// Returns for each device what its driver compiles whenever it is opened, from harvest_opening().
-// Empty if nothing is to be compiled and finished for the device, or if its driver has no cache for
-// that. If a harvest fails, the jobs notice.
-std::vector<packs::Bytes> harvest_openings(const std::vector<DeviceInfo> &devices,
-                                           const std::vector<Job> &plan, bool finish,
-                                           std::chrono::milliseconds timeout) {
-  std::vector<packs::Bytes> openings(devices.size());
+// Returns for each device what its driver compiles whenever it is opened, from
+// harvest_device_entries(). Empty if nothing is to be compiled and finished for the device, or if
+// its driver has no cache for that. If a harvest fails, the jobs notice.
+std::vector<packs::Bytes> harvest_all_device_entries(const std::vector<DeviceInfo> &devices,
+                                                     const std::vector<Job> &plan, bool finish,
+                                                     std::chrono::milliseconds timeout) {
+  std::vector<packs::Bytes> device_entries(devices.size());
   for (std::size_t d = 0; d < devices.size() && finish; ++d) {
     const bool compiles = std::any_of(plan.begin(), plan.end(), [&](const Job &job) {
       return job.device == d && job.need == Need::compile;
     });
     if (compiles && devices[d].virtual_device == nullptr &&
         devices[d].description.finishing == runtime::Finishing::shader_cache) {
-      (void)harvest_opening(devices[d], timeout).move_to(&openings[d]);
+      (void)harvest_device_entries(devices[d], timeout).move_to(&device_entries[d]);
     }
   }
-  return openings;
+  return device_entries;
 }
 
 // Variants with the same source, options and kernels: one binary serves them all.
-class Twins {
+class Duplicates {
  public:
   // `base` must outlive this object.
-  explicit Twins(const packs::Contents &base);
+  explicit Duplicates(const packs::Contents &base);
 
-  // Returns the twins of that variant which the device can run and whose reference adds a check:
-  // they belong to another program, or have other arguments or another tolerance. `checks` are the
-  // programs'.
-  std::vector<Twin> of(const packs::Program &program, const packs::Variant &variant,
-                       const DeviceInfo &device, const std::vector<ResultCheck> &checks) const;
+  // Returns the duplicates of that variant which the device can run and whose reference adds a
+  // check: they belong to another program, or have other arguments or another tolerance. `checks`
+  // are the programs'.
+  std::vector<Duplicate> of(const packs::Program &program, const packs::Variant &variant,
+                            const DeviceInfo &device, const std::vector<ResultCheck> &checks) const;
 
  private:
   struct Place {
@@ -125,7 +125,7 @@ class Twins {
   std::unordered_map<packs::Digest, std::vector<Place>, HashOfDigest> places_;
 };
 
-Twins::Twins(const packs::Contents &base) : base_(base) {
+Duplicates::Duplicates(const packs::Contents &base) : base_(base) {
   for (std::size_t p = 0; p < base.programs.size(); ++p) {
     for (const packs::Variant &variant : base.programs[p].variants) {
       places_[variant.hash].push_back({p, &variant});
@@ -133,25 +133,25 @@ Twins::Twins(const packs::Contents &base) : base_(base) {
   }
 }
 
-std::vector<Twin> Twins::of(const packs::Program &program, const packs::Variant &variant,
-                            const DeviceInfo &device,
-                            const std::vector<ResultCheck> &checks) const {
-  std::vector<Twin> twins;
+std::vector<Duplicate> Duplicates::of(const packs::Program &program, const packs::Variant &variant,
+                                      const DeviceInfo &device,
+                                      const std::vector<ResultCheck> &checks) const {
+  std::vector<Duplicate> duplicates;
   for (const auto &[place, other] : places_.at(variant.hash)) {
     const packs::Program &owner = base_.programs[place];
     const bool alike = &owner == &program && other->arguments == variant.arguments &&
                        other->tolerance == variant.tolerance;
     if (other == &variant || alike || !checks[place].has_reference(owner, *other)) continue;
     if (!runtime::check_requirements(other->requirements, device.capabilities).ok()) continue;
-    twins.push_back({&owner, other, &checks[place]});
+    duplicates.push_back({&owner, other, &checks[place]});
   }
-  return twins;
+  return duplicates;
 }
 
 // Returns the tasks in the plan's order.
 std::vector<Task> make_tasks(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                              const std::vector<packs::Tuning> &tunings,
-                             const std::vector<packs::Bytes> &openings,
+                             const std::vector<packs::Bytes> &device_entries,
                              const std::vector<std::string> &platforms,
                              const std::vector<Job> &plan) {
   std::vector<Task> tasks;
@@ -165,7 +165,7 @@ std::vector<Task> make_tasks(const packs::Contents &base, const std::vector<Devi
     tasks.push_back({i, job_name(base, devices, job), program, variant, device,
                      tuned_sizes(by_variant.of(program.name, variant.name), program.name,
                                  variant.name, device.description.profile),
-                     openings[job.device], platforms[job.device], job.program});
+                     device_entries[job.device], platforms[job.device], job.program});
   }
   return tasks;
 }
@@ -188,12 +188,14 @@ JobEnd end_of(const Task &task, std::chrono::milliseconds took) {
 }
 
 JobRequest request_of(const Task &task, const BuildOptions &options) {
-  JobRequest request{task.device,    task.program, task.variant, {options.timeout, options.memory},
-                     options.finish, task.tuned,   options.also, task.opening};
+  JobRequest request{
+      task.device,    task.program, task.variant,      {options.timeout, options.memory},
+      options.finish, task.tuned,   options.gpu_archs, task.device_entries};
   request.check = task.check;
-  request.twins = task.twins;
+  request.duplicates = task.duplicates;
   request.parallel = options.jobs > 1;
-  if (needs_proof(task.variant)) request.also.clear();  // code that was not launched has no proof
+  if (needs_proof(task.variant))
+    request.gpu_archs.clear();  // code that was not launched has no proof
   return request;
 }
 
@@ -202,10 +204,10 @@ std::vector<ResultCheck> set_checks(const packs::Contents &base, const BuildOpti
                                     const std::string &sources, std::vector<Task> *tasks) {
   std::vector<ResultCheck> checks =
       find_checks(base.programs, options.references, options.input, sources);
-  const Twins twins(base);
+  const Duplicates duplicates(base);
   for (Task &task : *tasks) {
     task.check = &checks[task.place];
-    task.twins = twins.of(task.program, task.variant, task.device, checks);
+    task.duplicates = duplicates.of(task.program, task.variant, task.device, checks);
   }
   return checks;
 }
@@ -236,9 +238,9 @@ class TaskRun {
       if (pool_.has_busy()) {
         look();
         if (const auto done = pool_.wait_for(kLook)) end(*done);
-      } else if (pool_.has_idle() && !elsewhere_.empty()) {
-        const std::size_t place = *elsewhere_.begin();
-        elsewhere_.erase(elsewhere_.begin());
+      } else if (pool_.has_idle() && !claimed_by_others_.empty()) {
+        const std::size_t place = *claimed_by_others_.begin();
+        claimed_by_others_.erase(claimed_by_others_.begin());
         observer_.waiting(observed(tasks_[place]));
         const Action action = action_at(place);
         begin(place, action, store_.await(action));
@@ -272,7 +274,7 @@ class TaskRun {
   void begin(std::size_t place, const Action &action, std::optional<Claims::Claim> claim) {
     Task &task = tasks_[place];
     if (!claim) {
-      elsewhere_.insert(place);
+      claimed_by_others_.insert(place);
     } else if (const auto answer = store_.find(action)) {
       task.stored = true;
       take(&task, *answer);
@@ -310,8 +312,8 @@ class TaskRun {
     }
     if (task->result.binary) spill_.take(&*task->result.binary);
     if (task->result.intermediate) spill_.take(&*task->result.intermediate);
-    for (JobResult::Also &also : task->result.also) {
-      if (also.binary) spill_.take(&*also.binary);
+    for (JobResult::OtherGpu &gpu : task->result.other_gpus) {
+      if (gpu.binary) spill_.take(&*gpu.binary);
     }
     task->over = true;
     observer_.ended(observed(*task), end_of(*task, task->stored ? 0ms : since(*task)));
@@ -342,7 +344,7 @@ class TaskRun {
   std::size_t next_ = 0;
   std::set<std::size_t> running_;
   Clock::time_point looked_ = Clock::now();
-  std::set<std::size_t> elsewhere_;  // other builders are running them
+  std::set<std::size_t> claimed_by_others_;  // other builders are running these tasks
 };
 
 // Runs the tasks. Fails with Code::failed if there is no place for the drivers' caches.
@@ -398,7 +400,7 @@ class Collector {
     if (finish.finality == packs::Finality::no) {
       result_.unfinished.push_back({task->name, finish.why_not});
     }
-    if (!task->opening.empty()) target.auxiliary = packs::BlobSource(task->opening);
+    if (!task->device_entries.empty()) target.auxiliary = packs::BlobSource(task->device_entries);
     if (made.binary) {
       // This device's own binary replaces one that another device made for it.
       if (held_[target.key].erase(made.binary->variant) != 0) {
@@ -409,7 +411,7 @@ class Collector {
       add(std::move(*made.binary), &target);
     }
     if (made.intermediate) target.intermediates.push_back(std::move(*made.intermediate));
-    for (JobResult::Also &also : made.also) add_elsewhere(*task, &also);
+    for (JobResult::OtherGpu &gpu : made.other_gpus) add_for_other_gpu(*task, &gpu);
   }
 
   void finish() {
@@ -419,19 +421,19 @@ class Collector {
   }
 
  private:
-  void add_elsewhere(const Task &task, JobResult::Also *also) {
-    const DeviceInfo device = describe_other_gpu(task.device, also->compute_capability);
-    if (!also->binary) {
+  void add_for_other_gpu(const Task &task, JobResult::OtherGpu *gpu) {
+    const DeviceInfo device = describe_other_gpu(task.device, gpu->compute_capability);
+    if (!gpu->binary) {
       result_.failures.push_back({task.name + ", for compute capability " +
                                       device.identity.text(runtime::Field::compute_capability),
-                                  std::move(also->status.message)});
+                                  std::move(gpu->status.message)});
       return;
     }
     packs::Target &target = target_of(device);
     // A binary that such a device made itself is known to work there.
-    const auto *own = earlier_.binary(target.key, also->binary->variant);
+    const auto *own = earlier_.binary(target.key, gpu->binary->variant);
     if (own != nullptr && own->finish.finality == packs::Finality::yes) return;
-    add(std::move(*also->binary), &target);
+    add(std::move(*gpu->binary), &target);
   }
 
   // Adds the binary unless the target has one of that variant.
@@ -494,13 +496,14 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
   packs::merge_records(earlier, &records);
   const std::vector<Job> plan =
       make_plan(base, devices, earlier.targets,
-                {options.finish, records.tunings, options.also, options.preferred, options.shard,
-                 options.require_proof});
+                {options.finish, records.tunings, options.gpu_archs, options.preferred,
+                 options.shard, options.require_proof});
   watcher.planned(count_jobs(plan), options.jobs);
-  const std::vector<packs::Bytes> openings =
-      harvest_openings(devices, plan, options.finish, options.timeout);
+  const std::vector<packs::Bytes> device_entries =
+      harvest_all_device_entries(devices, plan, options.finish, options.timeout);
   const std::vector<std::string> platforms = platforms_of(devices);
-  std::vector<Task> tasks = make_tasks(base, devices, records.tunings, openings, platforms, plan);
+  std::vector<Task> tasks =
+      make_tasks(base, devices, records.tunings, device_entries, platforms, plan);
   if (const Status s = run_tasks(base, tasks, options, watcher, &result); !s.ok()) {
     for (Task &task : tasks) task.status = s;
   }
@@ -538,10 +541,10 @@ Result<std::vector<bool>> stored_jobs(const packs::Contents &base,
   std::vector<bool> stored(plan.size(), false);
   std::error_code error;
   if (!std::filesystem::exists(options.store.file, error)) return stored;
-  const std::vector<packs::Bytes> openings =
-      harvest_openings(devices, plan, options.finish, options.timeout);
+  const std::vector<packs::Bytes> device_entries =
+      harvest_all_device_entries(devices, plan, options.finish, options.timeout);
   const std::vector<std::string> platforms = platforms_of(devices);
-  std::vector<Task> tasks = make_tasks(base, devices, tunings, openings, platforms, plan);
+  std::vector<Task> tasks = make_tasks(base, devices, tunings, device_entries, platforms, plan);
   const auto checks = set_checks(base, options, "", &tasks);
   JobStore store(options.store);
   if (!store.status().ok()) return store.status();

@@ -42,7 +42,7 @@ struct BuildOptions {
   std::size_t jobs = 1;                        // number that run in parallel
   bool finish = true;                          // false: leave the driver's binaries as they are
   // NVIDIA's compute capabilities to make code for besides the device's own; 1000 means 10.0.
-  std::vector<std::uint32_t> also{};
+  std::vector<std::uint32_t> gpu_archs{};
   bool preferred = false;  // as in PlanOptions
   Shard shard{};           // as in PlanOptions
   StoreOptions store{};

@@ -106,7 +106,8 @@ JobResult job_result(const packs::Variant &variant, const json &answer) {
   result.build_microseconds = answer.value("build_microseconds", std::uint64_t{0});
   result.load_microseconds = answer.value("load_microseconds", std::uint64_t{0});
   for (const json &also : answer.value("also", json::array())) {
-    result.also.push_back({also["compute_capability"], take(also, "binary"), status_from(also)});
+    result.other_gpus.push_back(
+        {also["compute_capability"], take(also, "binary"), status_from(also)});
   }
   return result;
 }
@@ -123,8 +124,8 @@ Status drop_unproven(JobResult *result, bool by_reference) {
   };
   Status status = drop(&result->binary);
   const Status intermediate = drop(&result->intermediate);
-  for (JobResult::Also &also : result->also) {
-    if (also.binary) also.status = drop(&also.binary);
+  for (JobResult::OtherGpu &gpu : result->other_gpus) {
+    if (gpu.binary) gpu.status = drop(&gpu.binary);
   }
   if (status.ok()) status = intermediate;
   return result->binary || result->intermediate ? Status() : status;

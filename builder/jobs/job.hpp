@@ -35,7 +35,7 @@ nlohmann::json compile_job(const JobRequest &request, OpenedPack *opened, const 
 // compiles its own form at each load (NVIDIA's PTX), that form is the intermediate, with or without
 // a binary.
 struct JobResult {
-  struct Also {
+  struct OtherGpu {
     std::uint32_t compute_capability = 0;
     std::optional<packs::Binary> binary{};
     Status status{};  // failed: there is no binary
@@ -43,7 +43,7 @@ struct JobResult {
 
   std::optional<packs::Binary> binary{};
   std::optional<packs::Binary> intermediate{};
-  std::vector<Also> also{};
+  std::vector<OtherGpu> other_gpus{};
   // Time that the driver took to build the program, and to load its binary in another process; 0:
   // not known.
   std::uint64_t build_microseconds = 0;

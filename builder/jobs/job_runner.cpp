@@ -35,7 +35,7 @@ bool may_be_tired(const ChildResult &result) {
 
 // Reports for each binary for another device that the process which made it ended.
 void add_deaths(const JobRequest &request, const std::string &also_died, json *answer) {
-  for (const std::uint32_t compute_capability : request.also) {
+  for (const std::uint32_t compute_capability : request.gpu_archs) {
     json also = to_json(Status(Code::process, "the process that made it ended: " + also_died));
     also["compute_capability"] = compute_capability;
     (*answer)["also"].push_back(std::move(also));
@@ -54,7 +54,7 @@ json make_virtually(const JobRequest &request) {
   binary.finish = std::move(made->finish);
   if (packs::Finish &finish = binary.finish; finish.finisher.empty()) {
     finish.why_not = "no device of this kind has loaded it";
-    finish.finisher = device.recipe();
+    finish.finisher = device.finisher();
     finish.driver = device.driver();
     finish.microseconds = static_cast<std::uint64_t>(milliseconds_since(start) * 1000);
   }
@@ -82,7 +82,7 @@ json JobRunner::compile_here(const json &order) {
   request.finish = order["finish"];
   request.repeat_launches = order["repeat_launches"];
   request.launch_source = order["launch_source"];
-  if (!order["also"].get<bool>()) request.also.clear();
+  if (!order["also"].get<bool>()) request.gpu_archs.clear();
   const std::string caches = order["caches"];
   if (!opened_.child.device) {
     use_driver_caches(caches);
@@ -107,7 +107,7 @@ ChildResult JobRunner::call(std::size_t job, const JobRequest &how) {
                          {"finish", how.finish},
                          {"repeat_launches", how.repeat_launches},
                          {"launch_source", how.launch_source},
-                         {"also", !how.also.empty()},
+                         {"also", !how.gpu_archs.empty()},
                          {"caches", caches_}},
                         how.limits);
 }
@@ -134,10 +134,10 @@ bool JobRunner::leave_out(const ChildResult &died, JobRequest *how, LeftOut *wha
     return true;
   }
   if (stage != JobStage::finishing) return false;
-  if (!how->also.empty()) {
+  if (!how->gpu_archs.empty()) {
     // The work for other devices may have failed.
-    what->also = died.reason();
-    how->also.clear();
+    what->gpu_archs = died.reason();
+    how->gpu_archs.clear();
     return true;
   }
   if (!how->finish) return false;
@@ -162,7 +162,7 @@ json JobRunner::run(std::size_t job) {
   if (const Status s = with_log(made); !s.ok()) return to_json(s);
   json &answer = made.answer;
   if (!left_out.finisher.empty()) answer["finisher_died"] = left_out.finisher;
-  if (!left_out.also.empty()) add_deaths(request, left_out.also, &answer);
+  if (!left_out.gpu_archs.empty()) add_deaths(request, left_out.gpu_archs, &answer);
   Results built{{}, {}, left_out.results};
   if (answer.contains("results")) built = results_from(answer["results"]);
   answer.erase("results");

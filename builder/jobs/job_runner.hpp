@@ -65,7 +65,7 @@ class JobRunner {
  private:
   // Steps that were left out of a job since its process died in them, each with the reason.
   struct LeftOut {
-    std::string also{};
+    std::string gpu_archs{};
     std::string finisher{};
     std::string results{};
   };

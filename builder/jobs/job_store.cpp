@@ -58,7 +58,7 @@ json command_of(const JobRequest &request, bool is_source) {
           {"kernels", kernels_of(request.variant)},
           {"finish", request.finish},
           {"tuned", std::move(tuned)},
-          {"also", request.also}};
+          {"also", request.gpu_archs}};
 }
 
 json inputs_of(const JobRequest &request, const packs::BlobSource *input) {
@@ -69,9 +69,9 @@ json inputs_of(const JobRequest &request, const packs::BlobSource *input) {
     if (request.variant.il64) inputs["il64"] = packs::hex(request.variant.il64->name());
   }
   if (request.variant.launches) inputs["launches"] = packs::hex(request.variant.launches->name());
-  if (!request.opening.empty()) {
+  if (!request.device_entries.empty()) {
     inputs["opening"] =
-        packs::hex(packs::blake2b({request.opening.data(), request.opening.size()}));
+        packs::hex(packs::blake2b({request.device_entries.data(), request.device_entries.size()}));
   }
   return inputs;
 }
@@ -91,8 +91,8 @@ json launch_of(const packs::Program &program, const packs::Variant &variant,
 // Returns the inputs with which the finisher and the proof launch the kernels.
 json launch_of(const JobRequest &request) {
   json launch = launch_of(request.program, request.variant, request.check);
-  for (const Twin &twin : request.twins) {
-    launch["twins"].push_back(launch_of(*twin.program, *twin.variant, twin.check));
+  for (const Duplicate &duplicate : request.duplicates) {
+    launch["twins"].push_back(launch_of(*duplicate.program, *duplicate.variant, duplicate.check));
   }
   return launch;
 }
@@ -118,7 +118,7 @@ std::string platform_of(const DeviceInfo &device) {
                 {"compiler", text(device.description.compiler)},
                 {"identity", std::move(identity)}};
   if (device.virtual_device != nullptr) {
-    platform["virtual"] = text(device.virtual_device->recipe());
+    platform["virtual"] = text(device.virtual_device->finisher());
   }
   return platform.dump();
 }
@@ -130,7 +130,7 @@ Action action_of(const JobRequest &request, const std::string &platform) {
       {"{\"command\":", command_of(request, is_source).dump(),
        ",\"inputs\":", inputs_of(request, input).dump(), ",\"launch\":", launch_of(request).dump(),
        ",\"outputs\":[\"binary\",\"intermediate\",\"also\"],\"platform\":", platform,
-       ",\"recipe\":", packs::decimal(kRecipe), "}"}));
+       ",\"recipe\":", packs::decimal(kBuilderVersion), "}"}));
   action.device = request.device.label();
   return action;
 }

@@ -84,7 +84,7 @@ std::optional<std::string> left_to_make(const packs::Binary *binary,
   if (made == nullptr) return "no binary for this source and these options yet";
   const packs::Finish &finish = made->finish;
   const bool is_loaded = !is_virtual(finish) || is_by_neo(finish);
-  if (is_loaded || finish.finisher == device.recipe()) return std::nullopt;
+  if (is_loaded || finish.finisher == device.finisher()) return std::nullopt;
   return "other tools made the earlier binary";
 }
 
@@ -121,7 +121,7 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
     return "the earlier binary was made by a later driver";
   }
   // Other compute capabilities to make code for, besides the device's own.
-  for (const std::uint32_t compute_capability : options.also) {
+  for (const std::uint32_t compute_capability : options.gpu_archs) {
     // The variant requires a proof, and code for another device cannot be launched here to get one.
     if (accuracy) break;
     const DeviceInfo other = describe_other_gpu(device, compute_capability);
@@ -244,8 +244,9 @@ std::vector<Job> make_plan(const packs::Contents &base, const std::vector<Device
             decide(base.programs[p], base.programs[p].variants[v], devices[d], known, options);
         if (options.preferred) keep_preferred(base.programs[p], devices[d], v, &job);
         const bool runs = job.need != Need::skip;
-        const bool twin = runs && !hashes.insert(base.programs[p].variants[v].hash).second;
-        if (twin) job = {0, 0, 0, Need::skip, "another variant has the same source and options"};
+        const bool duplicate = runs && !hashes.insert(base.programs[p].variants[v].hash).second;
+        if (duplicate)
+          job = {0, 0, 0, Need::skip, "another variant has the same source and options"};
         if (!has_job(options.shard, key, base.programs[p].variants[v].hash)) {
           job = {0, 0, 0, Need::other_shard, "another shard has it"};
         }

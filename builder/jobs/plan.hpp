@@ -45,12 +45,12 @@ struct Job {
 };
 
 struct PlanOptions {
-  bool finish = true;                    // recompile binaries that are not final but could be
-  std::vector<packs::Tuning> tunings{};  // measured work-group sizes, of any device
-  std::vector<std::uint32_t> also{};     // as in BuildOptions
-  bool preferred = false;                // only preferred_variant() of each program
-  Shard shard{};                         // jobs of other shards are left to other builds
-  bool require_proof = false;            // compile again binaries without a proof
+  bool finish = true;                      // recompile binaries that are not final but could be
+  std::vector<packs::Tuning> tunings{};    // measured work-group sizes, of any device
+  std::vector<std::uint32_t> gpu_archs{};  // as in BuildOptions
+  bool preferred = false;                  // only preferred_variant() of each program
+  Shard shard{};                           // jobs of other shards are left to other builds
+  bool require_proof = false;              // compile again binaries without a proof
 };
 
 // Returns one job for each distinct binary key and variant, in the order of `devices`, then of

@@ -76,17 +76,17 @@ Status check_local(const Workload &workload, const NDSize &local) {
 }
 
 // Launches the loaded program and puts the results into `answer`.
-Status launch(const RunRequest &request, const OpenedPack &bench, const kiln::Program &loaded,
+Status launch(const RunRequest &request, const OpenedPack &opened, const kiln::Program &loaded,
               json *answer) {
-  const auto found = bench.find(request.program, loaded.variant());
+  const auto found = opened.find(request.program, loaded.variant());
   if (!found.ok()) return found.status();
   const auto &[program, variant] = *found;
   const auto workload = plan_workload(*program, *variant, request.size, request.parameters);
   if (!workload.ok()) return workload.status();
-  Session session(bench.cl(), bench.loader, bench.queue);
+  Session session(opened.cl(), opened.loader, opened.queue);
   Launched launched;
   std::vector<Plane> outputs;
-  Status status = over_limits(bench.cl(), bench.child.device->id, *workload);
+  Status status = over_limits(opened.cl(), opened.child.device->id, *workload);
   if (status.ok()) status = check_local(*workload, request.local);
   if (status.ok()) status = session.load(loaded, *variant);
   if (status.ok()) status = session.bind(*workload);
@@ -175,25 +175,26 @@ Status unload(const kiln::Loader &loader, std::uint64_t before, json *answer) {
 }
 
 json run_in_child(const RunRequest &request) {
-  OpenedPack bench;
+  OpenedPack opened;
   kiln::LoaderOptions options;
   if (!request.overlay.empty()) options.use_overlay(request.overlay.c_str());
-  if (Status s = bench.open(request.device, request.pack_path, options); !s.ok()) return to_json(s);
+  if (Status s = opened.open(request.device, request.pack_path, options); !s.ok())
+    return to_json(s);
   const std::uint64_t before = resident_bytes(getpid());
-  kiln::Loaded loaded = bench.loader.load(request.program, request.variant, request.flags);
+  kiln::Loaded loaded = opened.loader.load(request.program, request.variant, request.flags);
   json answer = to_json(status_of(loaded.program.error()));
   // The commands print this document; no code reads values from it.
   answer["report"] = json::parse(loaded.report.json());
   answer["report_text"] = report_text(report_of(loaded));
   if (loaded.program) answer["variant"] = loaded.program->variant();
   if (request.unload) {
-    if (Status status = unload(bench.loader, before, &answer); !status.ok()) {
+    if (Status status = unload(opened.loader, before, &answer); !status.ok()) {
       answer.update(to_json(status));
       return answer;
     }
   }
   if (!loaded.program || !request.launch) return answer;
-  if (Status status = launch(request, bench, *loaded.program, &answer); !status.ok()) {
+  if (Status status = launch(request, opened, *loaded.program, &answer); !status.ok()) {
     status.code = Code::opencl;  // the loaded program cannot be launched, whatever the reason
     answer.update(to_json(status));
   }

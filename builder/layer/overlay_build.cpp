@@ -222,7 +222,7 @@ Status sweep(const std::string &overlay, const std::vector<DeviceInfo> &devices,
     }
     std::error_code error;
     if (is_here) continue;
-    (is_earlier ? out->dropped : out->elsewhere) += programs;
+    (is_earlier ? out->dropped : out->other_drivers) += programs;
     if (is_earlier) fs::remove_all(noted_folder(overlay) + "/" + name, error);
   }
   return {};

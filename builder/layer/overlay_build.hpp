@@ -18,7 +18,7 @@ std::string noted_folder(const std::string &overlay);
 struct OverlayBuild {
   std::size_t built = 0;
   std::vector<JobFailure> failures;  // by program
-  std::size_t elsewhere = 0;         // programs noted for drivers that are not here
+  std::size_t other_drivers = 0;     // programs noted for drivers that are not here
   std::size_t dropped = 0;           // programs noted for earlier drivers of the devices
 };
 

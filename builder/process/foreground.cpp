@@ -77,10 +77,10 @@ ProcessExit run_foreground(const std::vector<std::string> &command,
   if (child < 0) return {ProcessEnd::not_started, fork_error};
   failure.write.close();
   int error = 0;
-  const ssize_t told =
+  const ssize_t bytes_read =
       packs::uninterrupted([&] { return read(failure.read.get(), &error, sizeof(error)); });
   const ProcessExit exit = wait_for(child);
-  if (told == static_cast<ssize_t>(sizeof(error))) return {ProcessEnd::not_started, error};
+  if (bytes_read == static_cast<ssize_t>(sizeof(error))) return {ProcessEnd::not_started, error};
   return exit;
 }
 

@@ -141,7 +141,7 @@ Ended run_supervisor(pid_t child, const sigset_t &signals) {
 
 }  // namespace
 
-void supervise(const std::function<void()> &tell) {
+void supervise(const std::function<void()> &on_interrupt) {
   std::fflush(nullptr);
   TemporaryFolder::remove_abandoned();
   std::optional<TemporaryFolder>
@@ -156,7 +156,7 @@ void supervise(const std::function<void()> &tell) {
   if (child > 0) {
     const Ended ended = run_supervisor(child, signals);
     folder.reset();
-    if (is_interrupt(ended.signal)) tell();
+    if (is_interrupt(ended.signal)) on_interrupt();
     if (ended.signal != 0) die_of(ended.signal);
     _exit(ended.code);
   }

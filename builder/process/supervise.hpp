@@ -13,11 +13,11 @@ namespace kiln::builder {
 // The child and its children use a folder as TMPDIR that the supervisor removes at the end. At the
 // start it removes folders that killed commands left. SIGINT, SIGTERM and SIGHUP, unless they are
 // ignored already, end the child and every process that it started, also in other process groups;
-// so does a crash of the child. After an interrupt the supervisor then calls `tell` and dies of the
-// same signal: a shell sees 130 for SIGINT, 143 for SIGTERM. If the supervisor is killed, the child
-// ends at once.
+// so does a crash of the child. After an interrupt the supervisor then calls `on_interrupt` and
+// dies of the same signal: a shell sees 130 for SIGINT, 143 for SIGTERM. If the supervisor is
+// killed, the child ends at once.
 //
 // The caller must be single-threaded. If no process can be forked, the caller goes on unsupervised.
-void supervise(const std::function<void()> &tell);
+void supervise(const std::function<void()> &on_interrupt);
 
 }  // namespace kiln::builder

@@ -45,7 +45,7 @@ bool receive(const packs::Descriptor &orders, int flags, Order *order) {
          }) == sizeof(*order);
 }
 
-bool tell_end(const packs::Descriptor &orders, const End &end) {
+bool send_end(const packs::Descriptor &orders, const End &end) {
   return send(orders.get(), &end, sizeof(end), MSG_NOSIGNAL) == sizeof(end);
 }
 
@@ -59,7 +59,7 @@ int do_pieces(const Job &job) {
     if (!receive(job.orders, 0, &order)) return 0;
     const int code = write_answer(job.answers, [&] { return job.work(order.piece); });
     if (code != 0) return code;
-    if (!tell_end(job.orders, {order.number, {ProcessEnd::exited, 0}})) return 1;
+    if (!send_end(job.orders, {order.number, {ProcessEnd::exited, 0}})) return 1;
   }
   return 0;
 }
@@ -75,7 +75,7 @@ int serve(const Job &job) {
       const pid_t pid = fork_child([&] { return do_pieces(job); });
       const ProcessExit exit = pid > 0 ? wait_for(pid) : ProcessExit();
       if (pid < 0) job.shared->taken = order.number;  // the piece is not done
-      if (!tell_end(job.orders, {job.shared->taken, exit})) return 1;
+      if (!send_end(job.orders, {job.shared->taken, exit})) return 1;
     } else if (!receive(job.orders, 0, &order)) {  // noted and reported, but not taken
       return 0;
     }

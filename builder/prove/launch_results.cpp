@@ -57,12 +57,12 @@ Results recorded_results(const JobRequest &request, const runtime::Device &devic
 
 }  // namespace
 
-Status executes_commands(const OpenedPack &bench, bool *out) {
-  if (bench.cl().clEnqueueFillBuffer == nullptr) {
+Status executes_commands(const OpenedPack &opened, bool *out) {
+  if (opened.cl().clEnqueueFillBuffer == nullptr) {
     return {Code::requirement, "there is no fill command"};
   }
-  return ask_executes(*bench.child.device, bench.child.context.get(),
-                      bench.queue.get()->queue.handle.get(), out);
+  return ask_executes(*opened.child.device, opened.child.context.get(),
+                      opened.queue.get()->queue.handle.get(), out);
 }
 
 packs::Program without_code(packs::Program program) {
@@ -74,15 +74,15 @@ packs::Program without_code(packs::Program program) {
   return program;
 }
 
-Results launch_results(const OpenedPack &bench, const kiln::Program &loaded,
+Results launch_results(const OpenedPack &opened, const kiln::Program &loaded,
                        const packs::Program &program, const packs::Variant &variant,
                        const ProblemSize &size, std::optional<std::vector<Plane>> inputs) {
   const auto workload = plan_workload(program, variant, size, {});
   if (!workload.ok()) return {{}, {}, workload.status().message};
   if (!inputs) inputs = make_inputs(program, size);
   Results results;
-  Session session(bench.cl(), bench.loader, bench.queue);
-  Status status = over_limits(bench.cl(), bench.child.device->id, *workload);
+  Session session(opened.cl(), opened.loader, opened.queue);
+  Status status = over_limits(opened.cl(), opened.child.device->id, *workload);
   if (status.ok()) status = session.load(loaded, variant);
   if (status.ok()) status = session.bind(*workload);
   if (status.ok()) status = launch_problem(program, *inputs, &session, &results);
@@ -90,24 +90,24 @@ Results launch_results(const OpenedPack &bench, const kiln::Program &loaded,
   return results;
 }
 
-Results source_results(const JobRequest &request, OpenedPack *bench, runtime::BuiltProgram built,
+Results source_results(const JobRequest &request, OpenedPack *opened, runtime::BuiltProgram built,
                        const std::string &path) {
   if (request.variant.launches) {
-    return recorded_results(request, *bench->child.device, built.program.get());
+    return recorded_results(request, *opened->child.device, built.program.get());
   }
   packs::Contents contents;
   contents.programs = {without_code(request.program)};
   Status status = packs::write_pack(contents, path, {});
-  if (status.ok()) status = bench->open_another(path);
-  const auto found = bench->find(request.program.name, request.variant.name);
+  if (status.ok()) status = opened->open_another(path);
+  const auto found = opened->find(request.program.name, request.variant.name);
   if (status.ok()) status = found.status();
   bool executes = false;
-  if (status.ok()) status = executes_commands(*bench, &executes);
+  if (status.ok()) status = executes_commands(*opened, &executes);
   if (status.ok() && !executes) status = {Code::failed, kIdle};
   if (!status.ok()) return {{}, {}, status.message};
   const kiln::Program adopted =
-      bench->adopt(request.program.name, request.variant.name, std::move(built));
-  return launch_results(*bench, adopted, *found->program, *found->variant,
+      opened->adopt(request.program.name, request.variant.name, std::move(built));
+  return launch_results(*opened, adopted, *found->program, *found->variant,
                         request.check->size(request.program));
 }
 

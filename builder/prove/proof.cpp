@@ -37,19 +37,19 @@ Status write_proof(const DeviceInfo &device, const ProofRequest &request,
   return packs::write_pack(contents, path, options);
 }
 
-Status launch(OpenedPack &bench, const kiln::Program &loaded, const OpenedPack::Found &found,
+Status launch(OpenedPack &opened, const kiln::Program &loaded, const OpenedPack::Found &found,
               const TunedSizes &tuned, FirstLaunch *out, Results *results) {
   if (found.variant->launches) {
     const auto launches = recorded_launches(*found.variant);
     if (!launches.ok()) return launches.status();
-    return launch_recorded(*bench.child.device, loaded.cl(), *launches,
+    return launch_recorded(*opened.child.device, loaded.cl(), *launches,
                            tuned_launches(*launches, tuned), out, &results->memory);
   }
   const auto workload =
       plan_workload(*found.program, *found.variant, small_problem(*found.program), {});
   if (!workload.ok()) return workload.status();
-  Status status = over_limits(bench.cl(), bench.child.device->id, *workload);
-  Session session(bench.cl(), bench.loader, bench.queue);
+  Status status = over_limits(opened.cl(), opened.child.device->id, *workload);
+  Session session(opened.cl(), opened.loader, opened.queue);
   if (status.ok()) status = session.load(loaded, *found.variant);
   if (status.ok()) status = session.bind(*workload);
   return status.ok() ? launch_twice(*found.program, *found.variant, &session, out) : status;
@@ -83,24 +83,24 @@ class Watch {
 };
 
 // Runs in the child. Returns the results of the order's problem.
-Results results_in(const OpenedPack &bench, const kiln::Program &loaded,
+Results results_in(const OpenedPack &opened, const kiln::Program &loaded,
                    const OpenedPack::Found &found, const json &order) {
   const std::array<std::uint32_t, 3> size = order["size"];
   std::optional<std::vector<Plane>> inputs;
   if (order.contains("inputs")) inputs = planes_from(order["inputs"]);
-  return launch_results(bench, loaded, *found.program, *found.variant, {size[0], size[1], size[2]},
+  return launch_results(opened, loaded, *found.program, *found.variant, {size[0], size[1], size[2]},
                         std::move(inputs));
 }
 
 // Runs in the child. Returns a failed status, or {"recompiled", "load_microseconds"}. After a
 // launch the answer also has "not_launched", which is a failed status, or "first", "second",
 // "compiles", "executes" and "results".
-json load_and_launch(OpenedPack &bench, const json &order, Watch watch) {
-  const auto found = bench.find(order["program"], order["variant"]);
+json load_and_launch(OpenedPack &opened, const json &order, Watch watch) {
+  const auto found = opened.find(order["program"], order["variant"]);
   if (!found.ok()) return to_json(found.status());
   const auto start = Clock::now();
-  kiln::Loaded loaded = bench.loader.load(found->program->name, found->variant->name,
-                                          KILN_LOAD_CHECK_RECOMPILED | KILN_LOAD_UNPROVEN);
+  kiln::Loaded loaded = opened.loader.load(found->program->name, found->variant->name,
+                                           KILN_LOAD_CHECK_RECOMPILED | KILN_LOAD_UNPROVEN);
   const double milliseconds = milliseconds_since(start);
   if (!loaded.program) {
     Status status = status_of(loaded.program.error());
@@ -116,7 +116,7 @@ json load_and_launch(OpenedPack &bench, const json &order, Watch watch) {
   Results results;
   const auto tuned = order["tuned"].get<TunedSizes>();
   watch.begin();
-  const Status status = launch(bench, *loaded.program, *found, tuned, &out, &results);
+  const Status status = launch(opened, *loaded.program, *found, tuned, &out, &results);
   out.compiled = watch.compiled();
   if (!status.ok()) {
     answer["not_launched"] = to_json(status);
@@ -124,9 +124,9 @@ json load_and_launch(OpenedPack &bench, const json &order, Watch watch) {
   }
   // Unchanged outputs may be the binary's fault.
   bool obeys = out.executes;
-  if (!obeys) (void)executes_commands(bench, &obeys);
+  if (!obeys) (void)executes_commands(opened, &obeys);
   if (obeys && order.contains("size")) {
-    results = results_in(bench, *loaded.program, *found, order);
+    results = results_in(opened, *loaded.program, *found, order);
   }
   answer.update({{"first", out.first},
                  {"second", out.second},

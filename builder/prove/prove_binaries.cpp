@@ -33,8 +33,9 @@ void note(const Proof &proof, packs::Finish *finish, const packs::Binary &binary
 
 // Returns the place of Mesa's entries, which the blob from opening the device names; empty if there
 // is no such blob.
-std::string_view mesa_place(const packs::Bytes &opening) {
-  const std::string_view text(reinterpret_cast<const char *>(opening.data()), opening.size());
+std::string_view mesa_place(const packs::Bytes &device_entries) {
+  const std::string_view text(reinterpret_cast<const char *>(device_entries.data()),
+                              device_entries.size());
   return text.substr(0, std::min(text.find('\n'), text.size()));
 }
 
@@ -126,11 +127,11 @@ Status judge_results(const JobRequest &request, const Expect &expect, const Proo
 }
 
 // Fails if the binary does not compute what its other variants must, too.
-Status judge_twins(const JobRequest &request, const Expect &expect, const ProofRequest &how,
-                   Prover *prover, const packs::Binary &binary, bool intermediate) {
-  for (const Twin &twin : request.twins) {
-    JobRequest own{request.device, *twin.program, *twin.variant, request.limits};
-    own.check = twin.check;
+Status judge_duplicates(const JobRequest &request, const Expect &expect, const ProofRequest &how,
+                        Prover *prover, const packs::Binary &binary, bool intermediate) {
+  for (const Duplicate &duplicate : request.duplicates) {
+    JobRequest own{request.device, *duplicate.program, *duplicate.variant, request.limits};
+    own.check = duplicate.check;
     ProofRequest launch{own.program, own.variant};
     launch.check = own.check;
     launch.place = how.place;
@@ -151,7 +152,7 @@ Status prove_binary(const JobRequest &request, const Expect &expect, Prover *pro
                     packs::Binary *binary, std::uint64_t *load_microseconds) {
   ProofRequest how{request.program, request.variant, request.tuned};
   how.check = request.check;
-  how.place = mesa_place(request.opening);
+  how.place = mesa_place(request.device_entries);
   if (request.finish && request.device.description.finishing == runtime::Finishing::shader_cache) {
     add_shader_cache(prover, &how, binary);
   }
@@ -163,7 +164,7 @@ Status prove_binary(const JobRequest &request, const Expect &expect, Prover *pro
   // A later build repeats launches only if others were recorded.
   if (request.finish) binary->finish.finisher += launches_mark(request.variant);
   Status status = judge_results(request, expect, how, prover, proof, false, binary);
-  return status.ok() ? judge_twins(request, expect, how, prover, *binary, false) : status;
+  return status.ok() ? judge_duplicates(request, expect, how, prover, *binary, false) : status;
 }
 
 Status prove_intermediate(const JobRequest &request, const Expect &expect, Prover *prover,
@@ -173,7 +174,7 @@ Status prove_intermediate(const JobRequest &request, const Expect &expect, Prove
   const Proof proof = launched_proof(request, &how, prover, *intermediate, true);
   if (!proof.loaded.ok()) return proof.loaded;
   Status status = judge_results(request, expect, how, prover, proof, true, intermediate);
-  return status.ok() ? judge_twins(request, expect, how, prover, *intermediate, true) : status;
+  return status.ok() ? judge_duplicates(request, expect, how, prover, *intermediate, true) : status;
 }
 
 }  // namespace

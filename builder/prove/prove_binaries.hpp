@@ -14,7 +14,7 @@
 
 namespace kiln::builder {
 
-// Returns the expected results of binaries, for the job or for a twin; called after a launch.
+// Returns the expected results of binaries, for the job or for a duplicate; called after a launch.
 using Expect = std::function<Expectation(const JobRequest &request)>;
 
 // Proves each binary of make_binaries() and records the outcome in it. `answer` has the log and the

@@ -29,12 +29,12 @@ constexpr double kSlowStart = 1000;  // milliseconds; see StartupOptions::rounds
 // Runs in a child: returns the variant that the runtime chooses for each program, as {"program":
 // "variant"}. Leaves out programs that the device cannot run.
 json choose_variants(const DeviceInfo &info, const std::string &pack_path) {
-  OpenedPack bench;
-  if (const Status s = bench.open(info, pack_path); !s.ok()) return to_json(s);
+  OpenedPack opened;
+  if (const Status s = opened.open(info, pack_path); !s.ok()) return to_json(s);
   json chosen = json::object();
-  for (const packs::Program &program : bench.contents.programs) {
+  for (const packs::Program &program : opened.contents.programs) {
     runtime::Choice choice;
-    const Status status = runtime::choose_variant(bench.file(), *bench.child.device, program.name,
+    const Status status = runtime::choose_variant(opened.file(), *opened.child.device, program.name,
                                                   {}, packs::SizeClass::small, {}, &choice);
     if (status.ok()) chosen[program.name] = choice.variant.name();
   }
@@ -105,16 +105,16 @@ json driver_binaries(const DeviceInfo &info, const std::vector<StartItem> &items
 // executes kernels.
 json launch_facts(const DeviceInfo &info, const packs::Contents &contents,
                   const std::string &pack_path, const std::vector<StartItem> &items) {
-  OpenedPack bench;
-  if (const Status s = bench.open(info, pack_path); !s.ok()) return to_json(s);
+  OpenedPack opened;
+  if (const Status s = opened.open(info, pack_path); !s.ok()) return to_json(s);
   json local = json::array();
   bool executes = true;
   for (const StartItem &item : items) {
     const packs::Program &program = *find_program(contents, item.program);
     const packs::Variant &variant = *find_variant(program, item.variant);
-    kiln::Loaded loaded = bench.loader.load(item.program, item.variant);
+    kiln::Loaded loaded = opened.loader.load(item.program, item.variant);
     if (!loaded.program) return to_json(status_of(loaded.program.error()));
-    Session session(bench.cl(), bench.loader, bench.queue);
+    Session session(opened.cl(), opened.loader, opened.queue);
     FirstLaunch launches;
     Status status = session.load(*loaded.program, variant);
     if (status.ok()) status = session.bind(item.workload);

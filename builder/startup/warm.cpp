@@ -17,13 +17,13 @@ using nlohmann::json;
 // Loads and launches the variant that the runtime chooses. Returns {"variant", "rung", "ms",
 // "launched"}, and after a failure its status.
 json start(const DeviceInfo &device, const packs::Program &program, const WarmOptions &options) {
-  OpenedPack bench;
+  OpenedPack opened;
   kiln::LoaderOptions with;
   if (!options.overlay.empty()) with.use_overlay(options.overlay.c_str());
-  Status status = bench.open(device, options.pack_path, with);
+  Status status = opened.open(device, options.pack_path, with);
   if (!status.ok()) return to_json(status);
   const auto begin = Clock::now();
-  kiln::Loaded loaded = bench.loader.load(program.name, {}, KILN_LOAD_FOR_SMALL);
+  kiln::Loaded loaded = opened.loader.load(program.name, {}, KILN_LOAD_FOR_SMALL);
   const double load = milliseconds_since(begin);
   const runtime::Report &report = report_of(loaded);
   json answer{{"variant", report.variant},
@@ -40,12 +40,12 @@ json start(const DeviceInfo &device, const packs::Program &program, const WarmOp
     answer["only_loaded"] = workload.status().message;
     return answer;
   }
-  Session session(bench.cl(), bench.loader, bench.queue);
+  Session session(opened.cl(), opened.loader, opened.queue);
   FirstLaunch launches;
   status = session.load(*loaded.program, variant);
   if (status.ok()) status = session.bind(*workload);
   if (status.ok()) status = launch_twice(program, variant, &session, &launches);
-  if (status.ok()) status = status_of(bench.loader.finish());
+  if (status.ok()) status = status_of(opened.loader.finish());
   await_mesa();
   if (status.ok()) {
     answer["ms"] = load + launches.first;

@@ -83,8 +83,8 @@ const char *name_of(JobState state) {
   return "";
 }
 
-// Returns the job's outputs, {"path", "digest", "size"} each. Gives the bytes to `take`.
-Result<json> outputs_of(Database &database, const packs::Digest &key, const TakeBlob &take) {
+// Returns the job's outputs, {"path", "digest", "size"} each. Gives the bytes to `on_blob`.
+Result<json> outputs_of(Database &database, const packs::Digest &key, const OnBlob &on_blob) {
   json outputs = json::array();
   Statement rows(database,
                  "select path, name, size from outputs join blobs using (name) where key = ? and "
@@ -95,10 +95,10 @@ Result<json> outputs_of(Database &database, const packs::Digest &key, const Take
     if (!name) continue;
     outputs.push_back(
         {{"path", rows.text(0)}, {"digest", packs::hex(*name)}, {"size", rows.number(2)}});
-    if (!take) continue;
+    if (!on_blob) continue;
     const auto bytes = read_blob(database, *name);
     if (!bytes) continue;
-    if (Status s = take(*name, *bytes); !s.ok()) return s;
+    if (Status s = on_blob(*name, *bytes); !s.ok()) return s;
   }
   return outputs;
 }
@@ -153,7 +153,7 @@ Result<Collected> collect_garbage(Store &store, const CollectOptions &options) {
   return collected;
 }
 
-Status export_jobs(Store &store, const TellJob &tell, const TakeBlob &blob) {
+Status export_jobs(Store &store, const OnJob &on_job, const OnBlob &on_blob) {
   Database &database = store.database();
   Statement rows(
       database, "select key, device, state, milliseconds, finished, deaths from jobs order by key");
@@ -163,18 +163,18 @@ Status export_jobs(Store &store, const TellJob &tell, const TakeBlob &blob) {
     json parsed = json::value_t::discarded;
     if (action) parsed = json::parse(*action, nullptr, false);
     if (parsed.is_discarded()) continue;
-    auto outputs = outputs_of(database, *key, blob);
+    auto outputs = outputs_of(database, *key, on_blob);
     if (!outputs.ok()) return outputs.status();
-    tell({{"schema", 1},
-          {"key", packs::hex(*key)},
-          {"action", std::move(parsed)},
-          {"result",
-           {{"device", rows.text(1)},
-            {"state", name_of(static_cast<JobState>(rows.number(2)))},
-            {"milliseconds", rows.number(3)},
-            {"finished", rows.number(4)},
-            {"deaths", rows.number(5)},
-            {"outputs", *std::move(outputs)}}}});
+    on_job({{"schema", 1},
+            {"key", packs::hex(*key)},
+            {"action", std::move(parsed)},
+            {"result",
+             {{"device", rows.text(1)},
+              {"state", name_of(static_cast<JobState>(rows.number(2)))},
+              {"milliseconds", rows.number(3)},
+              {"finished", rows.number(4)},
+              {"deaths", rows.number(5)},
+              {"outputs", *std::move(outputs)}}}});
   }
   return store.status();
 }

@@ -50,11 +50,11 @@ struct Collected {
 // smaller. Other processes may use the store meanwhile.
 Result<Collected> collect_garbage(Store &store, const CollectOptions &options);
 
-// Calls `tell` for each job, by key, with {"schema", "key", "action", "result"}. Leaves out jobs
-// whose action is damaged. `blob`, if not null, is called first with each blob of the job's
+// Calls `on_job` for each job, by key, with {"schema", "key", "action", "result"}. Leaves out jobs
+// whose action is damaged. `on_blob`, if not null, is called first with each blob of the job's
 // outputs; if it fails, the export ends with its status.
-using TellJob = std::function<void(const nlohmann::json &job)>;
-using TakeBlob = std::function<Status(const packs::Digest &name, const packs::Bytes &bytes)>;
-Status export_jobs(Store &store, const TellJob &tell, const TakeBlob &blob);
+using OnJob = std::function<void(const nlohmann::json &job)>;
+using OnBlob = std::function<Status(const packs::Digest &name, const packs::Bytes &bytes)>;
+Status export_jobs(Store &store, const OnJob &on_job, const OnBlob &on_blob);
 
 }  // namespace kiln::builder

@@ -44,18 +44,18 @@ Clocked clocked(const Launched &launched) {
 
 // The variant, loaded on its device.
 struct LoadedVariant {
-  OpenedPack bench;
+  OpenedPack opened;
   const packs::Program *program = nullptr;
   const packs::Variant *variant = nullptr;
   std::optional<kiln::Loaded> loaded;
 
   Status open(const TuneJob &job) {
-    if (Status s = bench.open(*job.device, job.pack_path); !s.ok()) return s;
-    const auto found = bench.find(job.program, job.variant);
+    if (Status s = opened.open(*job.device, job.pack_path); !s.ok()) return s;
+    const auto found = opened.find(job.program, job.variant);
     if (!found.ok()) return found.status();
     program = found->program;
     variant = found->variant;
-    loaded.emplace(bench.loader.load(job.program, job.variant));
+    loaded.emplace(opened.loader.load(job.program, job.variant));
     return status_of(loaded->program.error());
   }
 };
@@ -78,11 +78,11 @@ Status keep_rules(const packs::Variant &variant, const runtime::WorkGroupLimits 
 class Tuner {
  public:
   Tuner(LoadedVariant &subject, const TuneWork &work, double seconds)
-      : bench_(subject.bench),
+      : opened_(subject.opened),
         subject_(subject),
         work_(work),
         seconds_(seconds),
-        session_(bench_.cl(), bench_.loader, bench_.queue) {
+        session_(opened_.cl(), opened_.loader, opened_.queue) {
     result_.variant = subject.variant->name;
   }
 
@@ -124,8 +124,8 @@ class Tuner {
   Status add_stage(const packs::Variant &variant, std::size_t s) {
     const Stage &stage = session_.workload().stages[s];
     const cl_kernel opencl = session_.kernels()[s].cl();
-    const WorkGroupLimits limits = runtime::query_limits(*bench_.child.device, opencl);
-    const Seeds seeds = find_seeds(bench_, opencl, variant, stage, limits);
+    const WorkGroupLimits limits = runtime::query_limits(*opened_.child.device, opencl);
+    const Seeds seeds = find_seeds(opened_, opencl, variant, stage, limits);
     std::vector<NDSize> first = seeds.sizes();
     auto candidates = work_group_candidates(stage.dimensions, stage.global, limits);
     if (Status e = keep_rules(variant, limits, &first, &candidates); !e.ok()) return e;
@@ -321,7 +321,7 @@ class Tuner {
     return {};
   }
 
-  const OpenedPack &bench_;
+  const OpenedPack &opened_;
   LoadedVariant &subject_;
   const TuneWork &work_;
   const Clock::time_point start_ = Clock::now();

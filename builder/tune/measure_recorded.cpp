@@ -28,15 +28,15 @@ constexpr std::chrono::milliseconds kMostOnPattern{20'000};  // memory may decid
 
 // The program, loaded on its device, with a queue that has a clock.
 struct LoadedLaunches {
-  OpenedPack bench;
+  OpenedPack opened;
   std::optional<kiln::Loaded> loaded;
   runtime::Handle<cl_command_queue> queue;
 
   Status open(const LaunchJob &job) {
-    if (Status s = bench.open(*job.device, job.pack_path); !s.ok()) return s;
-    loaded.emplace(bench.loader.load(job.program, job.variant));
+    if (Status s = opened.open(*job.device, job.pack_path); !s.ok()) return s;
+    loaded.emplace(opened.loader.load(job.program, job.variant));
     if (Status s = status_of(loaded->program.error()); !s.ok()) return s;
-    const runtime::OpenCL &cl = bench.cl();
+    const runtime::OpenCL &cl = opened.cl();
     if (cl.clEnqueueFillBuffer == nullptr) return {Code::requirement, "there is no fill command"};
     cl_int code = CL_SUCCESS;
     queue = {cl.clCreateCommandQueue(context(), device().id, CL_QUEUE_PROFILING_ENABLE, &code),
@@ -48,8 +48,8 @@ struct LoadedLaunches {
     return {Code::failed, "this device cannot execute kernels here"};
   }
 
-  const runtime::Device &device() const { return *bench.child.device; }
-  cl_context context() const { return bench.child.context.get(); }
+  const runtime::Device &device() const { return *opened.child.device; }
+  cl_context context() const { return opened.child.context.get(); }
 
   Status prepare(const RecordedLaunch &launch, std::optional<RepeatedLaunch> *out) {
     out->emplace(device(), context(), queue.get());

@@ -172,7 +172,7 @@ class Tuning {
 
   Status measure(const TuneProgress &progress) {
     Budget budget(options_.budget_seconds, pending_.size() + pending_launches_.size());
-    double opening = 0;  // seconds by which the last variant exceeded its time
+    double overrun = 0;  // seconds by which the last variant exceeded its time
     for (std::size_t i = 0; i < pending_.size(); ++i) {
       const Pending &p = pending_[i];
       if (progress) {
@@ -181,7 +181,7 @@ class Tuning {
             pending_.size() + pending_launches_.size());
       }
       const double share = budget.share();
-      const double asked = std::max(share - opening, share / 4);
+      const double asked = std::max(share - overrun, share / 4);
       TuneJob job;
       if (share > 0) {
         if (Status s = job_of(p, asked).move_to(&job); !s.ok()) return s;
@@ -197,7 +197,7 @@ class Tuning {
       }
       // Time that a driver hangs is not taken from the other variants.
       const std::chrono::duration<double> taken = Clock::now() - start;
-      if (!died) opening = std::max(taken.count() - asked, 0.0);
+      if (!died) overrun = std::max(taken.count() - asked, 0.0);
       budget.spend(died ? std::min(taken.count(), share) : taken.count());
     }
     measure_launches(progress, &budget);

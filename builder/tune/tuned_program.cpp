@@ -267,8 +267,8 @@ TunedLaunch tuned_launch_from(const json &in) {
 }
 
 bool replaces(const TunedLaunch &tuned, const packs::Tuning &old) {
-  const bool tells = has_times(tuned) || tuned.end == LaunchEnd::refused;
-  return tells && old.program == tuned.program && old.variant == tuned.variant &&
+  const bool has_result = has_times(tuned) || tuned.end == LaunchEnd::refused;
+  return has_result && old.program == tuned.program && old.variant == tuned.variant &&
          old.kernel == tuned.kernel.kernel && old.size_class == tuned.size_class;
 }
 

@@ -164,7 +164,7 @@ CompilerDescription read_description(const ManifestText &document, const toml::t
   const auto name = root.name("name");
   if (!name) root.missing("name", "expected the target's name");
   out.name = name->value + (model.empty() ? "" : ":" + model);
-  out.recipe = "virtual-described 1, " + needed_string(root, "tools");
+  out.finisher = "virtual-described 1, " + needed_string(root, "tools");
   if (const auto driver = root.string("driver")) out.driver = driver->value;
   out.takes_il = root.word("input", "input", {"source", "il"}).value_or("source") == "il";
   std::vector<std::string> arguments;
@@ -252,7 +252,7 @@ class DescribedCompiler final : public VirtualDevice {
       : description_(std::move(description)), program_(std::move(program)) {}
 
   const std::string &name() const override { return description_.name; }
-  const std::string &recipe() const override { return description_.recipe; }
+  const std::string &finisher() const override { return description_.finisher; }
   const std::string &driver() const override { return description_.driver; }
 
   Result<Made> compile(const packs::Variant &variant, const CallLimits &limits,
@@ -354,7 +354,7 @@ Result<CompilerDescription> parse_description(std::string_view text,
     const ManifestText whole{document.file, filled, document.folder};
     CompilerDescription out = read_description(whole, parse_toml(whole), model);
     const packs::View bytes{reinterpret_cast<const std::uint8_t *>(text.data()), text.size()};
-    out.recipe += ", description " + packs::hex(packs::blake2b(bytes)).substr(0, 8);
+    out.finisher += ", description " + packs::hex(packs::blake2b(bytes)).substr(0, 8);
     return out;
   } catch (const ManifestFault &fault) {
     return Status(Code::bad_input, fault.text);

@@ -15,7 +15,7 @@ namespace kiln::builder {
 
 struct CompilerDescription {
   std::string name;                  // of the target
-  std::string recipe;                // as in VirtualDevice
+  std::string finisher;              // as in VirtualDevice
   std::string driver;                // as in VirtualDevice
   bool takes_il = false;             // false: it takes source
   std::vector<std::string> command;  // the program and its arguments, with placeholders

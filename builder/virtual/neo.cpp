@@ -227,7 +227,7 @@ class NeoDevice final : public VirtualDevice {
       : place_(std::move(place)), product_(std::move(product)), key_(std::move(key)) {}
 
   const std::string &name() const override { return name_; }
-  const std::string &recipe() const override { return recipe_; }
+  const std::string &finisher() const override { return finisher_; }
   const std::string &driver() const override { return driver_; }
 
   Result<Made> compile(const packs::Variant &variant, const CallLimits &limits,
@@ -290,7 +290,7 @@ class NeoDevice final : public VirtualDevice {
   void mark(packs::Finish *finish) const {
     const bool alone = finish->finisher.empty() || finish->finisher.starts_with(", ");
     finish->finisher =
-        fmt::format("{} as {}{}{}", recipe_, product_, alone ? "" : ", ", finish->finisher);
+        fmt::format("{} as {}{}{}", finisher_, product_, alone ? "" : ", ", finish->finisher);
     finish->finality = packs::Finality::not_launched;
     finish->proof.clear();
     finish->unproven.clear();
@@ -300,7 +300,7 @@ class NeoDevice final : public VirtualDevice {
   const std::shared_ptr<const NeoPlace> place_;
   const std::string product_, key_;
   const std::string name_ = "neo:" + product_;
-  const std::string recipe_ = kNeoRecipe;
+  const std::string finisher_ = kNeoFinisher;
   const std::string driver_;  // any: its version is in the key
 };
 

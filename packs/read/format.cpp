@@ -82,12 +82,13 @@ Status decode_superblock(const std::uint8_t *bytes, std::uint64_t available, Sup
                           ", this reader knows version ", decimal(kCurrentVersion)});
   }
   if ((s.incompat & ~kKnownIncompat) != 0) {
-    const bool told = s.needed != 0;
+    const bool has_version = s.needed != 0;
     return Status::error(
         Code::unknown_feature,
         {"pack needs features that this reader lacks: bits ", decimal(s.incompat & ~kKnownIncompat),
-         told ? "; Kiln " : "", told ? decimal(s.needed / 10000) : "", told ? "." : "",
-         told ? decimal(s.needed / 100 % 100) : "", told ? " reads it" : ""});
+         has_version ? "; Kiln " : "", has_version ? decimal(s.needed / 10000) : "",
+         has_version ? "." : "", has_version ? decimal(s.needed / 100 % 100) : "",
+         has_version ? " reads it" : ""});
   }
   if (s.incompat == 0 && s.needed != 0) {
     return Status::error(Code::reserved_not_zero, "superblock: reserved field is not zero");

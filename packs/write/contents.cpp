@@ -165,16 +165,15 @@ BlobSource::BlobSource(std::shared_ptr<const Pack> pack, BlobRef blob)
     : pack_(std::move(pack)), blob_(blob), name_(blob.name()) {}
 
 BlobSource::BlobSource(const Digest &name, std::uint64_t size, Read read)
-    : elsewhere_(std::make_shared<const Elsewhere>(Elsewhere{size, std::move(read)})),
-      name_(name) {}
+    : on_demand_(std::make_shared<const OnDemand>(OnDemand{size, std::move(read)})), name_(name) {}
 
 std::uint64_t BlobSource::raw_size() const {
-  if (elsewhere_) return elsewhere_->size;
+  if (on_demand_) return on_demand_->size;
   return raw_ ? raw_->size() : blob_.raw_size();
 }
 
 Status BlobSource::read(Bytes *out) const {
-  if (elsewhere_) return elsewhere_->read(out);
+  if (on_demand_) return on_demand_->read(out);
   if (raw_) {
     *out = *raw_;
     return {};

@@ -11,7 +11,7 @@ using namespace kiln::runtime;
 namespace {
 
 // Names the call in journals; no hash is likely to have the same value.
-constexpr BlobUse kUnloading{0x756e6c6f6164434cu, kNoLoad};
+constexpr DriverTask kUnloading{0x756e6c6f6164434cu, kNoLoad};
 
 Status call_driver(const Loader &loader, Guard *guard) {
   const Device &device = *loader.device;

@@ -216,8 +216,8 @@ kiln_status kiln_prefetch(kiln_loader *loader, const char *const *programs, size
       names.push_back(std::string(program.name()));
     }
   }
-  CallbackProgress told(progress, user, names.size());
-  loader->programs.prefetch(names, flags, progress == nullptr ? nullptr : &told);
+  CallbackProgress callback(progress, user, names.size());
+  loader->programs.prefetch(names, flags, progress == nullptr ? nullptr : &callback);
   return KILN_OK;
 }
 

@@ -15,8 +15,8 @@ constexpr cl_context_properties kPriorityQcom = 0x40C9;
 // Returns `bit` if a level is asked for and the device has the extension, else 0.
 unsigned taken(const Capabilities &device, std::string_view extension, kiln_level level,
                unsigned bit) {
-  const bool is_wish = level >= KILN_LEVEL_LOW && level <= KILN_LEVEL_HIGH;
-  return is_wish && device.has_extension(extension) ? bit : 0;
+  const bool is_level = level >= KILN_LEVEL_LOW && level <= KILN_LEVEL_HIGH;
+  return is_level && device.has_extension(extension) ? bit : 0;
 }
 
 // Appends a property and its value.

@@ -243,7 +243,7 @@ Status plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *
 // Asks the driver behind a marker, if there is an overlay: after a death in the call the next start
 // does not ask.
 Status ask_behind_marker(const Kernel &kernel, const SuggestionQuery &query, NDSize *local) {
-  constexpr BlobUse kSuggesting{0x7375676765737421u, kNoLoad};  // as journals name it
+  constexpr DriverTask kSuggesting{0x7375676765737421u, kNoLoad};  // as journals name it
   const Loader &loader = *kernel.program->loader;
   Guard *guard = guard_of(loader);
   if (guard == nullptr || guard->verdict(kSuggesting.id) == Verdict::proven) {

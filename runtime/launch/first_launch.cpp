@@ -9,20 +9,20 @@ namespace {
 // back on its own thread, where releasing an object could wait for that very thread.
 struct Waiting {
   std::shared_ptr<Persistence> persistence;
-  BlobUse subject;
+  DriverTask task;
   int slot;
 };
 
 void CL_CALLBACK complete(cl_event, cl_int status, void *user) {
   const std::unique_ptr<Waiting> waiting(static_cast<Waiting *>(user));
   const Verdict verdict = status < 0 ? Verdict::untried : Verdict::proven;
-  waiting->persistence->guard().end(waiting->slot, waiting->subject, verdict);
+  waiting->persistence->guard().end(waiting->slot, waiting->task, verdict);
 }
 
 // Names a launch for the guard. A death in it does not count against the rung: the application may
 // launch a program at any time, and its user may end it at any time.
-BlobUse launch_of(const BlobUse &subject, unsigned index) {
-  return {launch_id(subject, index), kNoLoad};
+DriverTask launch_of(const DriverTask &task, unsigned index) {
+  return {launch_id(task, index), kNoLoad};
 }
 
 }  // namespace
@@ -35,21 +35,21 @@ FirstLaunch::FirstLaunch(const LoadedProgram &program, unsigned index) : program
   if (program.loader->device->cl->clSetEventCallback == nullptr) return;
   if ((program.to_prove.fetch_and(~bit) & bit) == 0) return;
   bit_ = bit;
-  subject_ = launch_of(program.subject, index);
+  task_ = launch_of(program.task, index);
   // If this fails, a death goes unnoticed; the load has already reported that.
-  (void)guard_of(*program.loader)->begin(subject_, 0, &slot_);
+  (void)guard_of(*program.loader)->begin(task_, 0, &slot_);
 }
 
 FirstLaunch::~FirstLaunch() {
   if (slot_ < 0) return;
-  guard_of(*program_.loader)->end(slot_, subject_, Verdict::untried);
+  guard_of(*program_.loader)->end(slot_, task_, Verdict::untried);
   program_.to_prove.fetch_or(bit_);  // the next launch is the first
 }
 
 void FirstLaunch::end_with(cl_event event) {
   if (slot_ < 0 || event == nullptr) return;
   guard_of(*program_.loader)->leave(slot_);
-  auto waiting = std::make_unique<Waiting>(Waiting{program_.loader->persistence, subject_, slot_});
+  auto waiting = std::make_unique<Waiting>(Waiting{program_.loader->persistence, task_, slot_});
   const cl_int code =
       program_.loader->device->cl->clSetEventCallback(event, CL_COMPLETE, complete, waiting.get());
   if (code != CL_SUCCESS) return;

@@ -32,7 +32,7 @@ class FirstLaunch {
 
  private:
   const LoadedProgram &program_;
-  BlobUse subject_;
+  DriverTask task_;
   std::uint64_t bit_ = 0;
   int slot_ = -1;
 };

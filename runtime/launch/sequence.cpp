@@ -19,7 +19,7 @@ Status retain_memory(const OpenCL &cl, const KernelArgument &argument, Handle<cl
 }
 
 // Notes that changed launches ran outside the recording. Set once, since callers may hold the text.
-void tell_plain(Sequence *sequence, const Status &why) {
+void note_plain(Sequence *sequence, const Status &why) {
   if (!sequence->plain.empty()) return;
   const char *separator = sequence->reason.empty() ? "" : "; ";
   sequence->plain =
@@ -51,7 +51,7 @@ Status run(Sequence *sequence, const Waits &waits, Handle<cl_event> *event) {
   if (recording.kind == KILN_RECORDING_COMMAND_BUFFER) {
     const Status updated = update_command_buffer(recording, &sequence->steps);
     if (!updated.ok()) {
-      tell_plain(sequence, updated);
+      note_plain(sequence, updated);
       return run_plainly(*sequence, waits, event);
     }
     const cl_int code = recording.enqueue_buffer(0, nullptr, recording.buffer.get(), waits.count,
@@ -67,7 +67,7 @@ Status run(Sequence *sequence, const Waits &waits, Handle<cl_event> *event) {
                                           wanted, &changed);
     Status status = take_event(cl, "clEnqueueRecordingQCOM", code, made, event);
     if (status.ok() || !changed) return status;
-    tell_plain(sequence, status);
+    note_plain(sequence, status);
   }
   return run_plainly(*sequence, waits, event);
 }

@@ -21,11 +21,11 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// The giving of a rung's offer to the driver. The guard records verdicts on its `subject`.
+// A rung's offer that is given to the driver. The guard records verdicts on its `task`.
 struct Attempt {
   const Rung &rung;
   const Offer &offer;
-  BlobUse subject{offer.id, rung.id};
+  DriverTask task{offer.id, rung.id};
 };
 
 // Returns whether the compiler refused the program and would do so again. Running out of memory,
@@ -55,7 +55,7 @@ class Ladder {
     scratch_ = lock ? &loader_->scratch : &own;
     const bool loaded = std::any_of(std::begin(kLadder), std::end(kLadder),
                                     [&](const Rung &rung) { return try_rung(rung, out); });
-    tell_distrust();
+    note_distrust();
     const bool keeps = persistence_ != nullptr && (flags_ & KILN_LOAD_NO_OVERLAY) == 0;
     if (loaded && keeps && !dry_run_) persistence_->keep(out->get(), &report_);
     return loaded;
@@ -65,7 +65,7 @@ class Ladder {
   bool give_up(RungResult *result, kiln_outcome outcome, std::string reason) {
     result->outcome = outcome;
     result->reason = std::move(reason);
-    tell(KILN_NOTICE_RUNG, *result, result->reason.c_str());
+    notify_of(KILN_NOTICE_RUNG, *result, result->reason.c_str());
     report_.rungs.push_back(std::move(*result));
     return false;
   }
@@ -90,21 +90,21 @@ class Ladder {
     return {};
   }
 
-  void tell(kiln_notice_kind kind, const RungResult &result, const char *text) {
+  void notify_of(kiln_notice_kind kind, const RungResult &result, const char *text) {
     if (dry_run_) return;
     notify(*loader_, {kind, result.rung, result.outcome, report_.program.c_str(),
                       report_.variant.c_str(), text, 0});
   }
 
   void note(kiln_notice_kind kind, const RungResult &result, std::string text) {
-    tell(kind, result, text.c_str());
+    notify_of(kind, result, text.c_str());
     report_.notes.push_back(std::move(text));
   }
 
-  void tell_distrust() {
+  void note_distrust() {
     if (loader_->trust == nullptr) return;
-    Status told = loader_->trust->told();
-    if (!told.ok()) note(KILN_NOTICE_UNTRUSTED, {}, std::move(told.message));
+    Status distrust = loader_->trust->distrust();
+    if (!distrust.ok()) note(KILN_NOTICE_UNTRUSTED, {}, std::move(distrust.message));
   }
 
   bool try_rung(const Rung &rung, std::shared_ptr<LoadedProgram> *out) {
@@ -139,13 +139,12 @@ class Ladder {
   // Gives the driver the bytes. Unless the driver is known to survive them, a marker (a file that
   // shows later that the process died in the driver) guards the attempt.
   bool give(const Attempt &attempt, RungResult *result, std::shared_ptr<LoadedProgram> *out) {
-    const Verdict before =
-        guard_ == nullptr ? Verdict::untried : guard_->verdict(attempt.subject.id);
+    const Verdict before = guard_ == nullptr ? Verdict::untried : guard_->verdict(attempt.task.id);
     if (guard_ != nullptr) {
       const bool last = is_last({*loader_, variant_, flags_}, result->rung);
-      Status s = guard_->check(attempt.subject, last, dry_run_);
+      Status s = guard_->check(attempt.task, last, dry_run_);
       if (s.ok()) {
-        s = check_launches(guard_, attempt.subject, variant_.kernels().size(), last, dry_run_);
+        s = check_launches(guard_, attempt.task, variant_.kernels().size(), last, dry_run_);
       }
       if (!s.ok()) return pass_over(attempt, result, std::move(s.message));
     }
@@ -153,7 +152,7 @@ class Ladder {
       finish_report(attempt, before, result);
       return true;
     }
-    Guarded guarded(guard_, attempt.subject, loader_->deadline_milliseconds);
+    Guarded guarded(guard_, attempt.task, loader_->deadline_milliseconds);
     if (!guarded.status().ok()) {
       note(KILN_NOTICE_NO_GUARD, *result,
            concat({"cannot write the marker that detects a crash of the driver, so a crash would "
@@ -169,11 +168,11 @@ class Ladder {
   // Reports an offer in quarantine as quarantined. If it is there only because the compiler refused
   // it in an earlier run, reports the rung as failed instead, with the log kept from that run.
   bool pass_over(const Attempt &attempt, RungResult *result, std::string why) {
-    const History history = guard_->history(attempt.subject.id);
+    const History history = guard_->history(attempt.task.id);
     if (history.deaths != 0 || history.refusals == 0) {
       return give_up(result, KILN_OUTCOME_QUARANTINED, std::move(why));
     }
-    result->log = persistence_->refusal(attempt.subject.id, &why);
+    result->log = persistence_->refusal(attempt.task.id, &why);
     return give_up(result, KILN_OUTCOME_FAILED,
                    concat({"the driver refused the program in an earlier run: ", why}));
   }
@@ -194,7 +193,7 @@ class Ladder {
         // End the guard first: if the process dies while the refusal is stored, that must not count
         // as a crash of the driver on these bytes.
         guarded->end(Verdict::refused);
-        persistence_->keep_refusal(attempt.subject.id, outcome.error.message, outcome.log);
+        persistence_->keep_refusal(attempt.task.id, outcome.error.message, outcome.log);
       }
       result->log = std::move(outcome.log);
       return give_up(result, KILN_OUTCOME_FAILED, std::move(outcome.error.message));
@@ -210,10 +209,10 @@ class Ladder {
     }
     if (*after == Verdict::recompiled) {
       report_.recompiled = true;
-      tell(KILN_NOTICE_RECOMPILED, *result, "the driver silently recompiled the binary");
+      notify_of(KILN_NOTICE_RECOMPILED, *result, "the driver silently recompiled the binary");
     }
     finish_report(attempt, *after, result);
-    program->subject = attempt.subject;
+    program->task = attempt.task;
     if (guard_ != nullptr) expect_first_launches(program.get());
     *out = std::move(program);
     return true;
@@ -270,7 +269,7 @@ class Ladder {
   void expect_first_launches(LoadedProgram *program) const {
     std::uint64_t bits = 0;
     for (unsigned i = 0; i < variant_.kernels().size() && i < kMarkedKernels; ++i) {
-      if (!is_known(guard_->verdict(launch_id(program->subject, i)))) bits |= std::uint64_t{1} << i;
+      if (!is_known(guard_->verdict(launch_id(program->task, i)))) bits |= std::uint64_t{1} << i;
     }
     program->to_prove = bits;
   }

@@ -53,7 +53,7 @@ Status ask_for_binary(const Loader &loader, packs::VariantRef variant, cl_progra
   }
   Guard *guard = guard_of(loader);
   if (guard == nullptr) return program_binary(*loader.device, program, out);
-  const BlobUse asking{work_id(variant, Work::ask), KILN_RUNG_ERROR};
+  const DriverTask asking{task_id(variant, BinaryTask::ask), KILN_RUNG_ERROR};
   if (!guard->check(asking).ok()) {
     return Status::error(Code::failed, "the driver died or hung when it was asked for a binary");
   }

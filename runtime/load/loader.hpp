@@ -32,8 +32,8 @@ DriverNotes known_driver_notes(const Identity &identity, const Description &desc
 // with the pack, which may outlive the loader.
 class Trust : public packs::NameCheck {
  public:
-  // Returns Code::untrusted with the fault, if faults are only reported (KILN_TRUST_WARN); else ok.
-  virtual Status told() const = 0;
+  // Returns Code::untrusted with the fault if faults are only reported (KILN_TRUST_WARN), else ok.
+  virtual Status distrust() const = 0;
   // Returns a number that stands for the keys if signatures are required; else 0.
   virtual std::uint64_t number() const = 0;
 };
@@ -83,7 +83,7 @@ struct LoadedProgram {
   BuiltProgram built;  // guarded by `mutex`: kernels are taken out
   std::mutex mutex;
 
-  BlobUse subject;  // the bytes given to the driver
+  DriverTask task;  // which loaded the program
   // Bit i: a marker must guard the first launch of kernel i, since the driver has not proven to
   // survive it. Kernels after the first 64 are never marked.
   mutable std::atomic<std::uint64_t> to_prove{0};

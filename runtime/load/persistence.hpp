@@ -26,7 +26,7 @@ enum class Verdict : std::uint8_t {
   healed = 12       // the overlay's binary was made anew because the driver recompiled it
 };
 
-// Returns whether the driver survived the subject, which then needs no marker any more.
+// Returns whether the driver survived the task, which then needs no marker any more.
 inline bool is_known(Verdict verdict) {
   return verdict == Verdict::proven || verdict == Verdict::recompiled ||
          verdict == Verdict::binary_read || verdict == Verdict::taken;
@@ -68,13 +68,15 @@ class RungByte {
 // have this number.
 inline constexpr RungByte kNoLoad{std::uint8_t{0xff}};
 
-// The subject of an attempt. The id names the bytes together with the way they are built.
-struct BlobUse {
+// A task that may crash the driver: loading given bytes, linking, a first launch. The id names the
+// bytes together with the way they are built; OVERLAY.md lists all ids.
+struct DriverTask {
   std::uint64_t id = 0;
   RungByte rung;
 };
+using BlobUse = DriverTask;  // the layer's word for it
 
-// The history of one subject.
+// The history of one task.
 struct History {
   Verdict last = Verdict::untried;  // ignores passed_over
   unsigned deaths = 0;              // since it was last proven; one for each process
@@ -84,39 +86,39 @@ struct History {
   bool stuck = false;               // see Verdict::stuck
 };
 
-// Remembers which subjects a driver survived. Any thread may call.
+// Remembers which tasks a driver survived. Any thread may call.
 class Guard {
  public:
   virtual History history(std::uint64_t id) const = 0;
   Verdict verdict(std::uint64_t id) const { return history(id).last; }
-  // Returns ok if the subject may be tried, else why it is in quarantine. `last`: nothing else is
-  // left to try. Records that a subject was skipped, once for this object; with `dry_run` records
+  // Returns ok if the task may be tried, else why it is in quarantine. `last`: nothing else is
+  // left to try. Records that a task was skipped, once for this object; with `dry_run` records
   // nothing.
-  virtual packs::Status check(const BlobUse &subject, bool last, bool dry_run) = 0;
-  packs::Status check(const BlobUse &subject) { return check(subject, false, false); }
-  // Returns whether the subject is skipped because of its own history, whatever other subjects did
+  virtual packs::Status check(const DriverTask &task, bool last, bool dry_run) = 0;
+  packs::Status check(const DriverTask &task) { return check(task, false, false); }
+  // Returns whether the task is skipped because of its own history, whatever other tasks did
   // on its rung.
-  virtual bool passes_over(const BlobUse &subject, bool last, bool dry_run) = 0;
+  virtual bool passes_over(const DriverTask &task, bool last, bool dry_run) = 0;
 
-  // Writes a marker before the driver sees an unproven subject; called on the thread that calls the
+  // Writes a marker before the driver sees an unproven task; called on the thread that calls the
   // driver. `deadline` is in milliseconds, 0 for none. `*slot` is set only on success.
-  virtual packs::Status begin(const BlobUse &subject, std::uint32_t deadline, int *slot) = 0;
+  virtual packs::Status begin(const DriverTask &task, std::uint32_t deadline, int *slot) = 0;
   // Says that this thread has left the driver, while the driver's work goes on.
   virtual void leave(int slot) = 0;
   // Ends the attempt. Records the verdict, unless it is untried, which stands for an orderly
   // failure. With slot -1 only the verdict is recorded.
-  virtual void end(int slot, const BlobUse &subject, Verdict verdict) = 0;
+  virtual void end(int slot, const DriverTask &task, Verdict verdict) = 0;
 
  protected:
   ~Guard() = default;
 };
 
-// Guards the driver's work on one subject with a marker. For one thread.
+// Guards the driver's work on one task with a marker. For one thread.
 class Guarded {
  public:
-  // Writes the marker, unless `guard` is null or the driver is known to survive the subject.
+  // Writes the marker, unless `guard` is null or the driver is known to survive the task.
   // `deadline` is in milliseconds, 0 for none.
-  Guarded(Guard *guard, const BlobUse &subject, std::uint32_t deadline);
+  Guarded(Guard *guard, const DriverTask &task, std::uint32_t deadline);
   Guarded(const Guarded &) = delete;
   Guarded &operator=(const Guarded &) = delete;
   ~Guarded() { end(Verdict::untried); }
@@ -128,7 +130,7 @@ class Guarded {
 
  private:
   Guard *guard_;
-  BlobUse subject_;
+  DriverTask task_;
   int slot_ = -1;
   packs::Status status_;
 };
@@ -155,7 +157,7 @@ class Persistence {
   virtual packs::Status find(const packs::Digest &variant, packs::Bytes *bytes,
                              Stored *out) const = 0;
 
-  // keep_refusal() stores the compiler's reason and log when it refused a subject. refusal()
+  // keep_refusal() stores the compiler's reason and log when it refused a program. refusal()
   // returns the log of an earlier start and sets `*why` to the reason; if they are gone it returns
   // "" and leaves `*why` unchanged.
   virtual void keep_refusal(std::uint64_t id, const std::string &why,
@@ -170,23 +172,23 @@ class Persistence {
   virtual void finish(LoadedProgram *program) = 0;
 };
 
-// Returns the id of launching kernel `index` of the program that was loaded from `subject`.
-std::uint64_t launch_id(const BlobUse &subject, unsigned index);
+// Returns the id of launching kernel `index` of the program that `task` loaded.
+std::uint64_t launch_id(const DriverTask &task, unsigned index);
 // Kernels of a program whose launches are marked; launches of its later kernels are not.
 inline constexpr unsigned kMarkedKernels = 64;
 
-// Returns ok if the kernels of `subject` may be launched, else why the subject is in quarantine.
+// Returns ok if the kernels that `task` loads may be launched, else why the task is in quarantine.
 // `last` and `dry_run` are as for Guard::check().
-packs::Status check_launches(Guard *guard, const BlobUse &subject, std::size_t kernels,
+packs::Status check_launches(Guard *guard, const DriverTask &task, std::size_t kernels,
                              bool last = false, bool dry_run = false);
 
-// Kinds of work on the driver's binary of a variant.
-enum class Work : unsigned {
+// Tasks on the driver's binary of a variant.
+enum class BinaryTask : unsigned {
   heal = 1,  // make a new binary, because the driver recompiled the stored one
   ask = 2,
   link = 3,
   build_again = 4  // for a binary that holds the code of all launches so far
 };
-std::uint64_t work_id(packs::VariantRef variant, Work what);
+std::uint64_t task_id(packs::VariantRef variant, BinaryTask what);
 
 }  // namespace kiln::runtime

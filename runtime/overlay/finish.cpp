@@ -30,7 +30,7 @@ Status own_binary(const Loader &loader, packs::VariantRef variant, cl_program pr
 // Gives the cubin to the driver as the next start will. A cubin that fails must not be stored.
 Status try_cubin(const Loader &loader, packs::VariantRef variant, packs::View cubin) {
   Guard *guard = guard_of(loader);
-  const BlobUse given{packs::xxh3(cubin.data, cubin.size), KILN_RUNG_OVERLAY};
+  const DriverTask given{packs::xxh3(cubin.data, cubin.size), KILN_RUNG_OVERLAY};
   if (Status s = guard->check(given); !s.ok()) return s;
   if (Status s = check_launches(guard, given, variant.kernels().size()); !s.ok()) return s;
   Guarded guarded(guard, given, loader.deadline_milliseconds);
@@ -46,7 +46,7 @@ Status link_binary(const Loader &loader, packs::VariantRef variant, packs::Bytes
   const packs::View ptx{binary->data(), binary->size()};
   if (is_cubin(ptx)) return {};
   Guard *guard = guard_of(loader);
-  const BlobUse linking{work_id(variant, Work::link), kNoLoad};
+  const DriverTask linking{task_id(variant, BinaryTask::link), kNoLoad};
   const Verdict before = guard->verdict(linking.id);
   if (before == Verdict::not_linked) {
     return Status::error(Code::failed, "an earlier start could not");
@@ -76,7 +76,7 @@ Status link_binary(const Loader &loader, packs::VariantRef variant, packs::Bytes
 // and the question for the binary, since PoCL compiles in both.
 Status build_again(const Loader &loader, packs::VariantRef variant, packs::Bytes *binary) {
   Guard *guard = guard_of(loader);
-  const BlobUse building{work_id(variant, Work::build_again), kNoLoad};
+  const DriverTask building{task_id(variant, BinaryTask::build_again), kNoLoad};
   if (!guard->check(building).ok()) {
     return Status::error(Code::failed, "the driver died or hung when it built the program again");
   }
@@ -114,8 +114,8 @@ Status finished_binary(const LoadedProgram &program, packs::Bytes *binary) {
 
 // Tells the application whether the binary was stored. `unstored` is the notice's outcome if it was
 // not; `done` and `failed` are sentences.
-std::string tell_stored(const LoadedProgram &program, kiln_rung rung, const Status &status,
-                        kiln_outcome unstored, const char *done, const char *failed) {
+std::string notify_stored(const LoadedProgram &program, kiln_rung rung, const Status &status,
+                          kiln_outcome unstored, const char *done, const char *failed) {
   std::string text = status.ok() ? done : concat({failed, ": ", status.message});
   notify(*program.loader, {status.ok() ? KILN_NOTICE_STORED : KILN_NOTICE_NOT_STORED, rung,
                            status.ok() ? KILN_OUTCOME_LOADED : unstored, program.name.c_str(),
@@ -134,7 +134,8 @@ void Overlay::keep(LoadedProgram *program, Report *report) {
   if (!compiled && !report->recompiled.value_or(false)) return;
   if (report->rung == KILN_RUNG_OVERLAY) {
     // Once: some drivers recompile even their own binary, at every start.
-    const Record healed{work_id(program->variant, Work::heal), Verdict::healed, KILN_RUNG_OVERLAY};
+    const Record healed{task_id(program->variant, BinaryTask::heal), Verdict::healed,
+                        KILN_RUNG_OVERLAY};
     const Verdict before = quarantine_.verdict(healed.id);
     // Earlier versions recorded this as a binary that was read.
     if (before == Verdict::healed || before == Verdict::binary_read) return;
@@ -146,9 +147,9 @@ void Overlay::keep(LoadedProgram *program, Report *report) {
     status = store(program->variant.hash(), {binary.data(), binary.size()}, report->program,
                    report->variant, stored_finality(*loader.device));
   }
-  report->notes.push_back(tell_stored(*program, report->rung, status, KILN_OUTCOME_LOADED,
-                                      "the driver's binary was stored in the overlay",
-                                      "the driver's binary was not stored in the overlay"));
+  report->notes.push_back(notify_stored(*program, report->rung, status, KILN_OUTCOME_LOADED,
+                                        "the driver's binary was stored in the overlay",
+                                        "the driver's binary was not stored in the overlay"));
 }
 
 void Overlay::finish(LoadedProgram *program) {
@@ -162,9 +163,9 @@ void Overlay::finish(LoadedProgram *program) {
     status = store(program->variant.hash(), {binary.data(), binary.size()}, program->name,
                    std::string(program->variant.name()), packs::Finality::yes);
   }
-  (void)tell_stored(*program, KILN_RUNG_OVERLAY, status, KILN_OUTCOME_FAILED,
-                    "the finished binary was stored in the overlay",
-                    "the binary was not finished for the overlay");
+  (void)notify_stored(*program, KILN_RUNG_OVERLAY, status, KILN_OUTCOME_FAILED,
+                      "the finished binary was stored in the overlay",
+                      "the binary was not finished for the overlay");
 }
 
 }  // namespace kiln::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodes records, and decides by their counts whether a subject is given to the driver again.
+// Encodes records, and decides by their counts whether a task is given to the driver again.
 #include "runtime/overlay/journal.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::uint16_t limited(unsigned count) {
   return static_cast<std::uint16_t>(std::min(count, 0xffffu));
 }
 
-// Returns whether a record has the subject already.
+// Returns whether a record has the task already.
 bool has_subject(std::uint64_t id, const std::vector<Record> &records) {
   for (const Record &record : records) {
     if (record.id == id) return true;
@@ -51,7 +51,7 @@ Record decode_record(const std::uint8_t *bytes) {
   put_check(checked);
   Record record;
   if (std::memcmp(checked, bytes, kRecordSize) != 0) return record;
-  // Other verdicts are of a newer version, or of an earlier one that banned slow subjects (4), hung
+  // Other verdicts are of a newer version, or of an earlier one that banned slow tasks (4), hung
   // ones (6) or wrong results (7).
   constexpr unsigned kKnown = 0x1f2e;  // 1, 2, 3, 5, 8 to 12
   if (bytes[8] > 12 || (kKnown >> bytes[8] & 1) == 0) return record;
@@ -140,7 +140,7 @@ bool Journal::rung_quarantined(RungByte rung) const {
   return two && deaths.size() >= 3;
 }
 
-// Adds the last `count` deaths of a subject to `*out`, each with its marker's number.
+// Adds the last `count` deaths of a task to `*out`, each with its marker's number.
 void Journal::add_deaths(std::uint64_t id, unsigned count, Journal *out) const {
   std::vector<Record> deaths;
   for (const Record &record : records_) {
@@ -153,7 +153,7 @@ void Journal::add_deaths(std::uint64_t id, unsigned count, Journal *out) const {
 std::vector<Record> Journal::folded() const {
   Journal folded;
   std::vector<Record> &kept = folded.records_;
-  std::bitset<256> rungs;  // rungs on which a subject was taken
+  std::bitset<256> rungs;  // rungs on which a task was taken
   for (const Record &record : records_) {
     if (has_subject(record.id, kept)) continue;
     const History now = history(record.id);

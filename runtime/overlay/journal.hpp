@@ -13,13 +13,13 @@ namespace kiln::runtime {
 
 inline constexpr unsigned kForGood = ~0u;
 
-// Returns at how many starts a subject is skipped before it is tried again; 0: at none.
+// Returns at how many starts a task is skipped before it is tried again; 0: at none.
 // A binary is skipped after two deaths, since the rungs below it serve. IL and source need three:
 // they take long to compile, and applications are ended meanwhile for reasons of their own. If
-// something is left below it, a subject is tried again after 8 starts, then 64, then 512, and then
+// something is left below it, a task is tried again after 8 starts, then 64, then 512, and then
 // never with this driver. The last thing that a pack can offer is never given up: it is tried again
 // after 1, 2, 4 ... 64 starts.
-// A subject that the compiler refused without crashing is tried again after 8, 16, 32 and 64
+// A task that the compiler refused without crashing is tried again after 8, 16, 32 and 64
 // starts. The last thing is tried again at once after the first refusal, which a full disk may have
 // caused, then after 1, 2, 4 ... 64 starts.
 unsigned starts_to_skip(const History &history, RungByte rung, bool last);
@@ -52,7 +52,7 @@ class Journal {
   // Reads all whole records; skips torn and foreign ones.
   explicit Journal(packs::View file = {});
 
-  // Returns the history of a subject. `not_linked` stays: the same driver would
+  // Returns the history of a task. `not_linked` stays: the same driver would
   // fail again.
   History history(std::uint64_t id) const;
   Verdict verdict(std::uint64_t id) const { return history(id).last; }
@@ -64,9 +64,9 @@ class Journal {
   std::vector<Record> folded() const;
 
   // Returns whether the death of a process is to be recorded. It is not if another start has
-  // recorded it, if the subject was proven meanwhile, or if the subject is in `found`: processes
+  // recorded it, if the task was proven meanwhile, or if the task is in `found`: processes
   // that ended since the last start may have been ended together, and count as one. Adds the
-  // subject to `found`.
+  // task to `found`.
   bool is_new_death(const Record &death, std::vector<std::uint64_t> *found) const;
   // Returns whether the journal has a death that the marker `number` recorded.
   bool has_marker(std::uint16_t number) const;

@@ -21,7 +21,7 @@ inline constexpr std::size_t kMostOverlayFiles = 4096;
 inline constexpr char kProgramPrefix[] = "cl-";
 inline constexpr char kPackSuffix[] = ".kiln";
 inline constexpr char kPartSuffix[] = ".part";
-inline constexpr char kRefusalPrefix[] = "l-";  // "l-<driver number>-<subject>"
+inline constexpr char kRefusalPrefix[] = "l-";  // "l-<driver number>-<task>"
 inline constexpr std::uint64_t kMaxEntrySize = std::uint64_t{256} << 20;
 
 class Overlay final : public Persistence {

@@ -60,8 +60,7 @@ std::uint64_t now_milliseconds() {
 
 // Uses the machine's own byte order: a marker never leaves the machine.
 void encode_slot(const Slot &slot, std::uint8_t *out) {
-  const std::uint64_t words[4] = {slot.driver, slot.deadline, slot.subject.id,
-                                  slot.subject.rung.value()};
+  const std::uint64_t words[4] = {slot.driver, slot.deadline, slot.task.id, slot.task.rung.value()};
   const std::uint64_t check = packs::xxh3(words, sizeof(words));
   std::memcpy(out, words, sizeof(words));
   std::memcpy(out + sizeof(words), &check, sizeof(check));
@@ -249,13 +248,13 @@ bool Quarantine::collect(const std::string &name, Found *found) {
   }
   bool recorded = true;
   for (unsigned i = 0; i < used; ++i) {
-    const BlobUse &subject = slots[i].subject;
+    const DriverTask &task = slots[i].task;
     if (!alive) {
-      const Record death{subject.id, Verdict::crashed, subject.rung, marker_number(name)};
+      const Record death{task.id, Verdict::crashed, task.rung, marker_number(name)};
       recorded &= record_death(slots[i].driver, death, found);
-    } else if (slots[i].driver == driver_ && !is_known(journal_.verdict(subject.id))) {
-      journal_.add({subject.id, Verdict::stuck, subject.rung});
-      found->deaths->push_back({subject.rung.rung(), kStuck});
+    } else if (slots[i].driver == driver_ && !is_known(journal_.verdict(task.id))) {
+      journal_.add({task.id, Verdict::stuck, task.rung});
+      found->deaths->push_back({task.rung.rung(), kStuck});
     }
   }
   return !alive && recorded;
@@ -263,11 +262,11 @@ bool Quarantine::collect(const std::string &name, Found *found) {
 
 bool Quarantine::record_death(std::uint64_t driver, const Record &record, Found *found) {
   const bool ours = driver == driver_;
-  // Another driver's journal is not read here, so its subjects count as having no history. Their
-  // ids are changed, so that `found` does not confuse them with this driver's subjects.
-  Record subject = record;
-  if (!ours) subject.id ^= driver;
-  if (!(ours ? journal_ : Journal()).is_new_death(subject, &found->ids)) return true;
+  // Another driver's journal is not read here, so its tasks count as having no history. Their
+  // ids are changed, so that `found` does not confuse them with this driver's tasks.
+  Record task = record;
+  if (!ours) task.id ^= driver;
+  if (!(ours ? journal_ : Journal()).is_new_death(task, &found->ids)) return true;
   // The label of another driver is in its journal already, or unknown.
   if (append(driver, ours ? label_ : std::string(), record, true) != 0) return false;
   if (!ours) return true;
@@ -276,32 +275,32 @@ bool Quarantine::record_death(std::uint64_t driver, const Record &record, Found 
   return true;
 }
 
-bool Quarantine::passes_over(const BlobUse &subject, bool last, bool dry_run) {
+bool Quarantine::passes_over(const DriverTask &task, bool last, bool dry_run) {
   const std::lock_guard<std::mutex> lock(mutex_);
   // Gives the same answer during one start, however often it is asked.
-  const auto same = std::find(passed_over_.begin(), passed_over_.end(), subject.id);
+  const auto same = std::find(passed_over_.begin(), passed_over_.end(), task.id);
   if (same != passed_over_.end()) return true;
-  const History history = journal_.history(subject.id);
-  if (!runtime::passes_over(history, subject.rung, last)) return false;
+  const History history = journal_.history(task.id);
+  if (!runtime::passes_over(history, task.rung, last)) return false;
   if (dry_run) return true;
-  passed_over_.push_back(subject.id);
-  if (starts_to_skip(history, subject.rung, last) != kForGood) {
-    note({subject.id, Verdict::passed_over, subject.rung});
+  passed_over_.push_back(task.id);
+  if (starts_to_skip(history, task.rung, last) != kForGood) {
+    note({task.id, Verdict::passed_over, task.rung});
   }
   return true;
 }
 
-packs::Status Quarantine::check(const BlobUse &subject, bool last, bool dry_run) {
-  const bool passed = passes_over(subject, last, dry_run);
+packs::Status Quarantine::check(const DriverTask &task, bool last, bool dry_run) {
+  const bool passed = passes_over(task, last, dry_run);
   const std::lock_guard<std::mutex> lock(mutex_);
-  const History history = journal_.history(subject.id);
+  const History history = journal_.history(task.id);
   if (passed) {
     if (history.deaths == 0 && history.refusals != 0) return refusal("its compiler refused it");
     return refusal("an earlier process ended inside the driver while it was given this");
   }
   if (last || is_known(history.last)) return {};  // whatever else happened on the rung
   if (history.stuck) return refusal(kStuck);
-  if (!journal_.rung_quarantined(subject.rung)) return {};
+  if (!journal_.rung_quarantined(task.rung)) return {};
   return refusal("the driver died three times on this rung, with two binaries");
 }
 
@@ -342,14 +341,14 @@ int Quarantine::open_marker() {
   return 0;
 }
 
-packs::Status Quarantine::begin(const BlobUse &subject, std::uint32_t deadline, int *slot) {
+packs::Status Quarantine::begin(const DriverTask &task, std::uint32_t deadline, int *slot) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const int error = take_slot(subject, deadline, slot);
+  const int error = take_slot(task, deadline, slot);
   return error == 0 ? packs::Status() : refusal(system_error_text(error).c_str());
 }
 
 // Takes a slot and writes the attempt into it. `*slot` is set only on success.
-int Quarantine::take_slot(const BlobUse &subject, std::uint32_t deadline, int *slot) {
+int Quarantine::take_slot(const DriverTask &task, std::uint32_t deadline, int *slot) {
   const bool first = !marker_ || owner_ != getpid();
   int error = process_is_ending() ? ECANCELED : broken_ ? EIO : 0;
   if (first && error == 0) {
@@ -361,7 +360,7 @@ int Quarantine::take_slot(const BlobUse &subject, std::uint32_t deadline, int *s
   const auto free = std::find(busy_.begin(), busy_.end(), false);
   if (free == busy_.end()) return EAGAIN;
   std::uint8_t bytes[kSlotSize];
-  encode_slot({driver_, deadline == 0 ? 0 : now_milliseconds() + deadline, subject}, bytes);
+  encode_slot({driver_, deadline == 0 ? 0 : now_milliseconds() + deadline, task}, bytes);
   const auto index = static_cast<int>(free - busy_.begin());
   error = write_slot(index, bytes);
   if (error == 0 && first && fsync(marker_.get()) != 0) error = errno;
@@ -394,11 +393,11 @@ void Quarantine::clear_slot(int slot) {
   busy_[static_cast<std::size_t>(slot)] = false;
 }
 
-void Quarantine::end(int slot, const BlobUse &subject, Verdict verdict) {
+void Quarantine::end(int slot, const DriverTask &task, Verdict verdict) {
   const std::lock_guard<std::mutex> lock(mutex_);
   // A process that ends between the two writes must not turn a success into a death.
   if (slot >= 0) clear_slot(slot);
-  if (verdict != Verdict::untried) note({subject.id, verdict, subject.rung});
+  if (verdict != Verdict::untried) note({task.id, verdict, task.rung});
 }
 
 void Quarantine::record(const Record &record) {

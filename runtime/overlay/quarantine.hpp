@@ -2,10 +2,10 @@
 // A marker is on disk while a driver handles bytes that it is not yet known to survive, so that a
 // process that ends there leaves a trace for the next one.
 //
-// A process with unproven subjects owns one marker file, locked (flock) while it lives; the file's
-// slots say which subjects are being tried. The first slot written is synced to disk. Later ones
+// A process with unproven tasks owns one marker file, locked (flock) while it lives; the file's
+// slots say which tasks are being tried. The first slot written is synced to disk. Later ones
 // are not: they outlive the process all the same, and after a power failure the synced file still
-// shows that something was tried. Proven subjects get no marker.
+// shows that something was tried. Proven tasks get no marker.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ void clear_live_markers(bool keep_own);
 struct MarkerSlot {
   std::uint64_t driver = 0;
   std::uint64_t deadline = 0;
-  BlobUse subject;
+  DriverTask task;
 };
 
 // What happened to another process in the driver (it died, or it is stuck), as a sentence.
@@ -52,24 +52,24 @@ class Quarantine final : public Guard {
 
   // Reads the journal of `driver`, then looks for markers of processes that ended inside a driver,
   // and records those deaths. `label` is the driver's name as shown to people. `deaths` gets the
-  // new deaths of this driver, and the subjects on which living processes have exceeded their
+  // new deaths of this driver, and the tasks on which living processes have exceeded their
   // deadlines. The latter are not recorded: those processes may come back from the driver.
   void open(const Folder *folder, std::uint64_t driver, const std::string &label,
             std::vector<Death> *deaths);
 
   History history(std::uint64_t id) const override;
-  // journal.hpp has the rule for skipping a subject: starts_to_skip().
+  // journal.hpp has the rule for skipping a task: starts_to_skip().
   using Guard::check;
-  packs::Status check(const BlobUse &subject, bool last, bool dry_run) override;
-  bool passes_over(const BlobUse &subject, bool last, bool dry_run) override;
-  packs::Status begin(const BlobUse &subject, std::uint32_t deadline, int *slot) override;
+  packs::Status check(const DriverTask &task, bool last, bool dry_run) override;
+  bool passes_over(const DriverTask &task, bool last, bool dry_run) override;
+  packs::Status begin(const DriverTask &task, std::uint32_t deadline, int *slot) override;
   void leave(int slot) override;
-  void end(int slot, const BlobUse &subject, Verdict verdict) override;
+  void end(int slot, const DriverTask &task, Verdict verdict) override;
   // Records a verdict without an attempt.
   void record(const Record &record);
 
  private:
-  int take_slot(const BlobUse &subject, std::uint32_t deadline, int *slot);
+  int take_slot(const DriverTask &task, std::uint32_t deadline, int *slot);
   int open_marker();
   int write_slot(int slot, const std::uint8_t *bytes);
   void clear_slot(int slot);
@@ -77,7 +77,7 @@ class Quarantine final : public Guard {
   // The deaths that one open() finds.
   struct Found {
     std::vector<Death> *deaths;
-    std::vector<std::uint64_t> ids{};  // subjects of all deaths, new or not
+    std::vector<std::uint64_t> ids{};  // tasks of all deaths, new or not
   };
 
   bool collect(const std::string &name, Found *found);
@@ -91,7 +91,7 @@ class Quarantine final : public Guard {
   std::string label_;
   mutable std::mutex mutex_;  // guards the members below
   Journal journal_;
-  std::vector<std::uint64_t> passed_over_;  // subjects skipped at this start
+  std::vector<std::uint64_t> passed_over_;  // tasks skipped at this start
   Descriptor marker_;
   std::string marker_name_;
   pid_t owner_ = 0;  // the process that made the marker: a forked child makes its own

@@ -37,7 +37,7 @@ Status PackTrust::judge(const packs::Pack &pack, const kiln_trust &trust, packs:
   return status;
 }
 
-Status PackTrust::told() const {
+Status PackTrust::distrust() const {
   if (!fault_.ok() || !forged_) return fault_;
   return Status::error(Code::untrusted,
                        "a part of the pack does not have the BLAKE2b hash that names it");

@@ -22,7 +22,7 @@ class PackTrust final : public Trust {
   // the signatures.
   Status judge(const packs::Pack &pack, const kiln_trust &trust, packs::Bytes *scratch);
 
-  Status told() const override;
+  Status distrust() const override;
   std::uint64_t number() const override { return number_; }
 
  private:

@@ -51,13 +51,13 @@ void collect(const kiln_notice *notice, void *user) {
   static_cast<Telemetry *>(user)->notices.push_back({notice->kind, notice->text});
 }
 
-LoaderOptions options_of(const Wishes &wishes, Telemetry *telemetry) {
-  LoaderOptions options;
-  if (!wishes.overlay.empty()) options.use_overlay(wishes.overlay.c_str());
-  options.deadline_milliseconds = wishes.deadline;
-  options.notice = collect;
-  options.notice_user = telemetry;
-  return options;
+LoaderOptions options_of(const StartOptions &options, Telemetry *telemetry) {
+  LoaderOptions loader_options;
+  if (!options.overlay.empty()) loader_options.use_overlay(options.overlay.c_str());
+  loader_options.deadline_milliseconds = options.deadline;
+  loader_options.notice = collect;
+  loader_options.notice_user = telemetry;
+  return loader_options;
 }
 
 json build_in_child(const packs::Contents &base, const std::string &path) {
@@ -72,7 +72,7 @@ json build_in_child(const packs::Contents &base, const std::string &path) {
 
 }  // namespace
 
-bool launch_triple(const Loader &loader, const Program &program, const LaunchWishes &wishes) {
+bool launch_triple(const Loader &loader, const Program &program, const LaunchOptions &options) {
   const Queue queue = take(Queue::create(loader));
   const Buffer out = take(Buffer::create(loader, kCount * 4, KILN_ACCESS_BOTH));
   auto *values = static_cast<std::uint32_t *>(take(out.map(queue)));
@@ -83,12 +83,12 @@ bool launch_triple(const Loader &loader, const Program &program, const LaunchWis
   require(kernel.set(1, 3u));
   const kiln_ndrange range = {1, {kCount, 1, 1}, {0, 0, 0}, {0, 0, 0}};
   const auto launched = kernel.launch(queue, range);
-  if (!launched && wishes.retry) take(kernel.launch(queue, range));
-  if (!launched && !wishes.retry) throw std::runtime_error(launched.error().message);
+  if (!launched && options.retry) take(kernel.launch(queue, range));
+  if (!launched && !options.retry) throw std::runtime_error(launched.error().message);
   values = static_cast<std::uint32_t *>(take(out.map(queue)));
   bool right = true;
   for (std::uint32_t i = 0; i < kCount; ++i) right = right && values[i] == 3 * i + 1;
-  if (wishes.abrupt) ::_exit(right ? 0 : 1);
+  if (options.abrupt) ::_exit(right ? 0 : 1);
   require(out.unmap(queue));
   return right;
 }
@@ -174,17 +174,17 @@ bool Start::has_note(const std::string &part) const {
   return false;
 }
 
-json load_and_launch(const std::string &path, const Wishes &wishes) {
+json load_and_launch(const std::string &path, const StartOptions &options) {
   Telemetry telemetry;
   auto opencl = take(OpenCL::open());
   const Device device = take(opencl.device(0));
-  const LoaderOptions options = options_of(wishes, &telemetry);
-  const Loader loader = take(Loader::create(device, take(Pack::open_file(path)), options));
-  Loaded loaded = loader.load("triple", {}, wishes.flags);
+  const LoaderOptions loader_options = options_of(options, &telemetry);
+  const Loader loader = take(Loader::create(device, take(Pack::open_file(path)), loader_options));
+  Loaded loaded = loader.load("triple", {}, options.flags);
   json answer = {{"report", loaded.report.json()}, {"notices", texts(telemetry.notices)}};
   if (!loaded.program) answer["error"] = loaded.program.error().message;
   if (loaded.program) answer["right"] = launch_triple(loader, *loaded.program);
-  if (wishes.finish) {
+  if (options.finish) {
     require(loader.finish());
     answer["notices"] = texts(telemetry.notices);
   }
@@ -193,15 +193,15 @@ json load_and_launch(const std::string &path, const Wishes &wishes) {
 
 Start start(const ScriptedDriver &driver, const std::string &pack, unsigned flags,
             std::chrono::milliseconds timeout) {
-  Wishes wishes;
-  wishes.flags = flags;
-  wishes.timeout = timeout;
-  return start(driver, pack, wishes);
+  StartOptions options;
+  options.flags = flags;
+  options.timeout = timeout;
+  return start(driver, pack, options);
 }
 
-Start start(const ScriptedDriver &driver, const std::string &pack, const Wishes &wishes) {
+Start start(const ScriptedDriver &driver, const std::string &pack, const StartOptions &options) {
   Start result;
-  result.child = driver.run([&] { return load_and_launch(pack, wishes); }, wishes.timeout);
+  result.child = driver.run([&] { return load_and_launch(pack, options); }, options.timeout);
   if (!result.child.ok()) return result;
   const json &answer = result.child.answer;
   result.report = answer["report"];

@@ -44,16 +44,16 @@ std::string triple_file(const ScriptedDriver &driver);
 // where the build fails.
 std::string build_pack(const ScriptedDriver &driver, const packs::Contents &base);
 
-struct LaunchWishes {
+struct LaunchOptions {
   bool retry = false;   // a launch that fails is tried once more
   bool abrupt = false;  // exits with code 0 as soon as the result is there
 };
 
 // In a child: launches "triple" and checks every value; throws what fails.
-bool launch_triple(const Loader &loader, const Program &program, const LaunchWishes &wishes = {});
+bool launch_triple(const Loader &loader, const Program &program, const LaunchOptions &options = {});
 
 // What a start does besides loading "triple".
-struct Wishes {
+struct StartOptions {
   unsigned flags = 0;          // as kiln_load takes them
   std::string overlay;         // empty: none
   std::uint32_t deadline = 0;  // milliseconds, 0: none
@@ -88,8 +88,8 @@ struct Start {
 // Opens the pack, loads, launches, compares.
 Start start(const ScriptedDriver &driver, const std::string &pack, unsigned flags = 0,
             std::chrono::milliseconds timeout = std::chrono::seconds(60));
-Start start(const ScriptedDriver &driver, const std::string &pack, const Wishes &wishes);
+Start start(const ScriptedDriver &driver, const std::string &pack, const StartOptions &options);
 // What start() runs in its child.
-nlohmann::json load_and_launch(const std::string &pack, const Wishes &wishes);
+nlohmann::json load_and_launch(const std::string &pack, const StartOptions &options);
 
 }  // namespace kiln::test

@@ -34,8 +34,8 @@ bool died_as(const builder::ChildResult &child, const std::string &way) {
 // line of it means that the call has begun.
 class Hanging {
  public:
-  Hanging(const std::string &call, const std::string &pack, const Wishes &wishes)
-      : Hanging(call, [&] { load_and_launch(pack, wishes); }) {}
+  Hanging(const std::string &call, const std::string &pack, const StartOptions &options)
+      : Hanging(call, [&] { load_and_launch(pack, options); }) {}
   Hanging(const std::string &call, const std::function<void()> &work) {
     const std::string log = machine().driver().path("calls");
     ::unlink(log.c_str());
@@ -73,26 +73,26 @@ class Hanging {
 
 // The starts after a death: the second works and says why, the third finds the overlay and
 // writes nothing.
-void check_recovery(const std::string &rest, const std::string &pack, const Wishes &wishes,
+void check_recovery(const std::string &rest, const std::string &pack, const StartOptions &options,
                     const std::string &failed, const std::string &rung) {
-  const Start second = machine().start_with(rest, pack, wishes);
+  const Start second = machine().start_with(rest, pack, options);
   INFO("second: " << second.child.reason() << second.report);
   CHECK(second.outcome(failed) == "quarantined");
   CHECK(second.reason(failed) == kDied);
   CHECK(second.rung == rung);
   CHECK(second.right);
   CHECK(second.notice(KILN_NOTICE_DEATH) == kNoticed);
-  const std::string before = snapshot(wishes.overlay);
-  const Start third = machine().start_with(rest, pack, wishes);
+  const std::string before = snapshot(options.overlay);
+  const Start third = machine().start_with(rest, pack, options);
   INFO("third: " << third.child.reason() << third.report);
   CHECK(third.rung == "overlay");
   CHECK(third.right);
   CHECK(third.notice(KILN_NOTICE_DEATH) == "-");
   // The entry is proven by this start, which is written down; from then on nothing is.
-  const std::string proven = snapshot(wishes.overlay);
+  const std::string proven = snapshot(options.overlay);
   CHECK(proven != before);
-  CHECK(machine().start_with(rest, pack, wishes).rung == "overlay");
-  CHECK(snapshot(wishes.overlay) == proven);
+  CHECK(machine().start_with(rest, pack, options).rung == "overlay");
+  CHECK(snapshot(options.overlay) == proven);
 }
 
 }  // namespace
@@ -112,14 +112,14 @@ TEST_CASE("a driver that dies at any call on the pack's binary is passed over fr
               {"clGetKernelInfo", "abort"},
               {"clGetProgramBuildInfo", "exit"}};
   for (const auto &row : rows) {
-    const Wishes wishes = with(machine().new_overlay());
+    const StartOptions options = with(machine().new_overlay());
     const std::string death = fault(row.call, row.way, "form = \"binary\"\n");
     for (int i = 0; i < 2; ++i) {
-      const Start first = machine().start_with(death, machine().full(), wishes);
+      const Start first = machine().start_with(death, machine().full(), options);
       INFO(row.call << " " << row.way << ": " << first.child.reason());
       CHECK(died_as(first.child, row.way));
     }
-    check_recovery("", machine().full(), wishes, "exact", "il");
+    check_recovery("", machine().full(), options, "exact", "il");
   }
 }
 
@@ -131,15 +131,15 @@ TEST_CASE("a driver that dies at any call on IL is given the source from then on
   } rows[] = {
       {"clCreateProgramWithIL", "segv"}, {"clBuildProgram", "abort"}, {"clCreateKernel", "exit"}};
   for (const auto &row : rows) {
-    const Wishes wishes = with(machine().new_overlay());
+    const StartOptions options = with(machine().new_overlay());
     const std::string death = fault(row.call, row.way, "form = \"il\"\n");
-    const Start first = machine().start_with(death, machine().base(), wishes);
+    const Start first = machine().start_with(death, machine().base(), options);
     INFO(row.call << " " << row.way << ": " << first.child.reason());
     CHECK(died_as(first.child, row.way));
     for (int i = 0; i < 2; ++i) {
-      CHECK(died_as(machine().start_with(death, machine().base(), wishes).child, row.way));
+      CHECK(died_as(machine().start_with(death, machine().base(), options).child, row.way));
     }
-    check_recovery(death, machine().base(), wishes, "il", "source");
+    check_recovery(death, machine().base(), options, "il", "source");
   }
 }
 
@@ -152,36 +152,36 @@ TEST_CASE("a driver that dies on the last rung leaves an error in place of every
               {"clBuildProgram", "segv"},
               {"clCreateKernel", "abort"}};
   for (const auto &row : rows) {
-    const Wishes wishes = with(machine().new_overlay(), KILN_LOAD_NO_IL);
+    const StartOptions options = with(machine().new_overlay(), KILN_LOAD_NO_IL);
     const std::string death = fault(row.call, row.way, "form = \"source\"\n");
-    const Start first = machine().start_with(death, machine().base(), wishes);
+    const Start first = machine().start_with(death, machine().base(), options);
     INFO(row.call << " " << row.way << ": " << first.child.reason());
     CHECK(died_as(first.child, row.way));
     for (int i = 0; i < 2; ++i) {
-      CHECK(died_as(machine().start_with(death, machine().base(), wishes).child, row.way));
+      CHECK(died_as(machine().start_with(death, machine().base(), options).child, row.way));
     }
-    const Start second = machine().start_with(death, machine().base(), wishes);
+    const Start second = machine().start_with(death, machine().base(), options);
     INFO("second: " << second.child.reason() << second.report);
     CHECK(second.rung == "error");
     CHECK(second.reason("source") == kDied);
     CHECK(holds(second.error, kDied));
     CHECK(second.notice(KILN_NOTICE_DEATH) == kNoticed);
-    CHECK(machine().start_with("", machine().base(), wishes).rung == "source");
+    CHECK(machine().start_with("", machine().base(), options).rung == "source");
   }
 }
 
 TEST_CASE("deaths go down the ladder start by start, until a rung computes") {
   KILN_NEEDS_POCL();
-  const Wishes wishes = with(machine().new_overlay());
+  const StartOptions options = with(machine().new_overlay());
   const std::string death = fault("clBuildProgram", "segv", "form = \"binary\"") +
                             fault("clBuildProgram", "exit", "form = \"il\"");
   for (int i = 0; i < 2; ++i) {
-    CHECK(died_as(machine().start_with(death, machine().full(), wishes).child, "segv"));
+    CHECK(died_as(machine().start_with(death, machine().full(), options).child, "segv"));
   }
   for (int i = 0; i < 3; ++i) {
-    CHECK(died_as(machine().start_with(death, machine().full(), wishes).child, "exit"));
+    CHECK(died_as(machine().start_with(death, machine().full(), options).child, "exit"));
   }
-  const Start third = machine().start_with(death, machine().full(), wishes);
+  const Start third = machine().start_with(death, machine().full(), options);
   INFO(third.child.reason() << third.report);
   CHECK(third.reason("exact") == kDied);
   CHECK(third.reason("il") == kDied);
@@ -200,25 +200,25 @@ TEST_CASE("a driver that dies when its binary is wanted computes without being a
               {"form = \"il\"\n", KILN_LOAD_NO_BINARY, "il", false},
               {"form = \"source\"\n", KILN_LOAD_NO_BINARY | KILN_LOAD_NO_IL, "source", false}};
   for (const auto &row : rows) {
-    const Wishes wishes = with(machine().new_overlay(), row.flags);
+    const StartOptions options = with(machine().new_overlay(), row.flags);
     const std::string death = fault("clGetProgramInfo", "segv", row.form);
     for (int i = 0; i < 2; ++i) {
-      const Start first = machine().start_with(death, machine().full(), wishes);
+      const Start first = machine().start_with(death, machine().full(), options);
       INFO(row.rung << ": " << first.child.reason());
       CHECK(died_as(first.child, "segv"));
     }
-    const Start second = machine().start_with(death, machine().full(), wishes);
+    const Start second = machine().start_with(death, machine().full(), options);
     INFO("second: " << second.child.reason() << second.report);
     CHECK(second.rung == row.rung);
     CHECK(second.right);
     CHECK(second.notice(KILN_NOTICE_DEATH) == kNoticed);
     CHECK(second.has_note(kNotAsked) == !row.binary);
-    const std::string before = snapshot(wishes.overlay, false);
-    const Start third = machine().start_with(death, machine().full(), wishes);
+    const std::string before = snapshot(options.overlay, false);
+    const Start third = machine().start_with(death, machine().full(), options);
     CHECK(third.rung == row.rung);
     CHECK(third.right);
     CHECK(third.has_note(kNotAsked) == !row.binary);
-    CHECK(snapshot(wishes.overlay, false) == before);
+    CHECK(snapshot(options.overlay, false) == before);
   }
 }
 
@@ -231,32 +231,32 @@ TEST_CASE("a driver that dies over an entry of the overlay gets a new one in its
               {"clBuildProgram", "exit"},
               {"clCreateKernel", "segv"}};
   for (const auto &row : rows) {
-    const Wishes wishes = with(machine().new_overlay());
-    REQUIRE(machine().start_with("", machine().base(), wishes).rung == "il");
+    const StartOptions options = with(machine().new_overlay());
+    REQUIRE(machine().start_with("", machine().base(), options).rung == "il");
     const std::string death = fault(row.call, row.way, "form = \"binary\"\n");
     for (int i = 0; i < 2; ++i) {
-      const Start first = machine().start_with(death, machine().base(), wishes);
+      const Start first = machine().start_with(death, machine().base(), options);
       INFO(row.call << " " << row.way << ": " << first.child.reason());
       CHECK(died_as(first.child, row.way));
     }
     // The driver's binary is another one now; the same again would be as deadly.
     const std::string other = "[platform.device.binary]\nrevision = 1\n";
-    check_recovery(other, machine().base(), wishes, "overlay", "il");
-    CHECK(entries_in(wishes.overlay) == 1);
+    check_recovery(other, machine().base(), options, "overlay", "il");
+    CHECK(entries_in(options.overlay) == 1);
   }
 }
 
 TEST_CASE("an entry that killed the driver is not stored once more") {
   KILN_NEEDS_POCL();
-  const Wishes wishes = with(machine().new_overlay());
-  REQUIRE(machine().start_with("", machine().base(), wishes).rung == "il");
+  const StartOptions options = with(machine().new_overlay());
+  REQUIRE(machine().start_with("", machine().base(), options).rung == "il");
   const std::string death = fault("clBuildProgram", "segv", "form = \"binary\"\n");
   for (int i = 0; i < 2; ++i) {
-    CHECK(died_as(machine().start_with(death, machine().base(), wishes).child, "segv"));
+    CHECK(died_as(machine().start_with(death, machine().base(), options).child, "segv"));
   }
   std::string before;
   for (int i = 0; i < 2; ++i) {
-    const Start later = machine().start_with(death, machine().base(), wishes);
+    const Start later = machine().start_with(death, machine().base(), options);
     INFO(later.child.reason() << later.report);
     CHECK(later.reason("overlay") == kDied);
     CHECK(later.rung == "il");
@@ -264,8 +264,8 @@ TEST_CASE("an entry that killed the driver is not stored once more") {
     CHECK(
         later.has_note("not stored in the overlay: "
                        "an earlier process ended inside the driver while it was given this"));
-    if (i == 1) CHECK(snapshot(wishes.overlay, false) == before);
-    before = snapshot(wishes.overlay, false);
+    if (i == 1) CHECK(snapshot(options.overlay, false) == before);
+    before = snapshot(options.overlay, false);
   }
 }
 
@@ -278,11 +278,11 @@ TEST_CASE("a driver that dies when a program is built again is not asked to fini
     script.replace(script.find(plain), plain.size(), "OpenCL 3.0 PoCL HSTR: scripted");
     return script;
   };
-  const auto start_with = [&](const std::string &rest, const Wishes &wishes) {
+  const auto start_with = [&](const std::string &rest, const StartOptions &options) {
     machine().driver().rewrite(as_pocl(rest));
-    return start(machine().driver(), machine().base(), wishes);
+    return start(machine().driver(), machine().base(), options);
   };
-  Wishes healthy = with(machine().new_overlay());
+  StartOptions healthy = with(machine().new_overlay());
   healthy.finish = true;
   CHECK(start_with("", healthy).notice(KILN_NOTICE_NOT_STORED) == "-");
   CHECK(holds(start_with("", healthy).report, "\"final\": true"));
@@ -294,16 +294,16 @@ TEST_CASE("a driver that dies when a program is built again is not asked to fini
               {"clCreateKernel", "abort"},
               {"clGetProgramInfo", "segv"}};  // PoCL compiles when it is asked for the binary
   for (const auto &row : rows) {
-    Wishes wishes = with(machine().new_overlay());
-    wishes.finish = true;
+    StartOptions options = with(machine().new_overlay());
+    options.finish = true;
     const std::string death = fault(row.call, row.way, "form = \"source\"\n");
     for (int i = 0; i < 2; ++i) {
-      const Start first = start_with(death, wishes);
+      const Start first = start_with(death, options);
       INFO(row.call << " " << row.way << ": " << first.child.reason());
       CHECK(died_as(first.child, row.way));
     }
     for (const char *const noticed : {kNoticed, "-"}) {
-      const Start later = start_with(death, wishes);
+      const Start later = start_with(death, options);
       INFO(row.call << " later: " << later.child.reason() << later.report);
       REQUIRE(later.child.ok());
       CHECK(later.rung == "overlay");  // the plain binary, stored at the first start
@@ -320,10 +320,10 @@ TEST_CASE("a driver that dies when a program is built again is not asked to fini
 TEST_CASE("an application that is killed while its driver hangs counts as a death") {
   KILN_NEEDS_POCL();
   for (const char *const call : {"clCreateProgramWithBinary", "clBuildProgram", "clCreateKernel"}) {
-    const Wishes wishes = with(machine().new_overlay());
+    const StartOptions options = with(machine().new_overlay());
     INFO(call);
-    for (int i = 0; i < 2; ++i) Hanging(call, machine().full(), wishes).end();
-    check_recovery("", machine().full(), wishes, "exact", "il");
+    for (int i = 0; i < 2; ++i) Hanging(call, machine().full(), options).end();
+    check_recovery("", machine().full(), options, "exact", "il");
   }
 }
 
@@ -333,20 +333,20 @@ TEST_CASE("a command that is interrupted while its driver hangs leaves no death"
   REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
   for (const int interrupt : {0, SIGINT, SIGTERM, SIGHUP}) {  // 0: killed, which is a death
     INFO(interrupt);
-    const Wishes wishes = with(machine().new_overlay());
+    const StartOptions options = with(machine().new_overlay());
     Hanging command("clBuildProgram", [&] {
       builder::pass_on_interrupts();
       builder::RunRequest request;
       request.pack_path = machine().full();
       request.device = builder::list_devices()->at(0);
       request.program = "triple";
-      request.overlay = wishes.overlay;
+      request.overlay = options.overlay;
       (void)builder::run_program(request);
     });
-    CHECK_FALSE(std::filesystem::is_empty(wishes.overlay));  // the marker
+    CHECK_FALSE(std::filesystem::is_empty(options.overlay));  // the marker
     command.end(interrupt == 0 ? SIGKILL : interrupt);
     while (::wait(nullptr) > 0) continue;
-    const Start next = machine().start_with("", machine().full(), wishes);
+    const Start next = machine().start_with("", machine().full(), options);
     CHECK(next.notice(KILN_NOTICE_DEATH) == (interrupt == 0 ? kNoticed : "-"));
     CHECK(next.rung == "exact");
   }
@@ -355,11 +355,11 @@ TEST_CASE("a command that is interrupted while its driver hangs leaves no death"
 
 TEST_CASE("a process that hangs past its deadline is seen by others while it lives") {
   KILN_NEEDS_POCL();
-  Wishes impatient = with(machine().new_overlay());
+  StartOptions impatient = with(machine().new_overlay());
   impatient.deadline = 1;  // long past when another process is up
   Hanging hanging("clBuildProgram", machine().full(), impatient);
-  const Wishes wishes = with(impatient.overlay);
-  const Start second = machine().start_with("", machine().full(), wishes);
+  const StartOptions options = with(impatient.overlay);
+  const Start second = machine().start_with("", machine().full(), options);
   INFO(second.child.reason() << second.report);
   const std::string noticed = "a process has been in the driver for longer than its deadline";
   CHECK(second.reason("exact") == noticed);
@@ -367,7 +367,7 @@ TEST_CASE("a process that hangs past its deadline is seen by others while it liv
   CHECK(second.right);
   CHECK(second.notice(KILN_NOTICE_DEATH) == noticed);
   hanging.end();
-  const Start third = machine().start_with("", machine().full(), wishes);
+  const Start third = machine().start_with("", machine().full(), options);
   CHECK(third.rung == "overlay");
   CHECK(third.right);
   CHECK(third.notice(KILN_NOTICE_DEATH) == kNoticed);  // now it has died
@@ -375,9 +375,9 @@ TEST_CASE("a process that hangs past its deadline is seen by others while it liv
 
 TEST_CASE("a process that hangs without a deadline is left alone while it lives") {
   KILN_NEEDS_POCL();
-  const Wishes wishes = with(machine().new_overlay());
-  const Hanging hanging("clBuildProgram", machine().full(), wishes);
-  const Start second = machine().start_with("", machine().full(), wishes);
+  const StartOptions options = with(machine().new_overlay());
+  const Hanging hanging("clBuildProgram", machine().full(), options);
+  const Start second = machine().start_with("", machine().full(), options);
   INFO(second.child.reason() << second.report);
   CHECK(second.rung == "exact");
   CHECK(second.right);

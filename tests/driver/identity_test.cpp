@@ -164,7 +164,7 @@ TEST_CASE("junk behind Mali's release is kept in the identity and is not in the 
         "profile=mali\ndevice_vendor_id=0xa8670000\ncompiler=g13p0-01eac0\naddress_bits=64\n");
 }
 
-TEST_CASE("an Adreno whose name is the vendor's alone is told by its version") {
+TEST_CASE("an Adreno whose name is the vendor's alone is recognised by its version") {
   CHECK(key("QUALCOMM Adreno(TM)", "OpenCL 2.0 Adreno(TM) 540") !=
         key("QUALCOMM Adreno(TM)", "OpenCL 2.0 Adreno(TM) 642L"));
 }

@@ -22,11 +22,11 @@ inline std::string fault(const std::string &at, const std::string &what,
   return "[[fault]]\nat = \"" + at + "\"\ndo = \"" + what + "\"\n" + rest + "\n";
 }
 
-inline Wishes with(const std::string &overlay, unsigned flags = 0) {
-  Wishes wishes;
-  wishes.overlay = overlay;
-  wishes.flags = flags;
-  return wishes;
+inline StartOptions with(const std::string &overlay, unsigned flags = 0) {
+  StartOptions options;
+  options.overlay = overlay;
+  options.flags = flags;
+  return options;
 }
 
 // Of each file of a folder, and of the folder itself: size and time of the last change. A journal
@@ -85,9 +85,10 @@ class ScriptedMachine {
   std::string new_overlay() { return driver_.path("overlay-" + std::to_string(++overlays_)); }
 
   // `rest` ends the device's table, with rules for binaries and faults.
-  Start start_with(const std::string &rest, const std::string &pack, const Wishes &wishes) const {
+  Start start_with(const std::string &rest, const std::string &pack,
+                   const StartOptions &options) const {
     rewrite(rest);
-    return start(driver_, pack, wishes);
+    return start(driver_, pack, options);
   }
   void rewrite(const std::string &rest) const { driver_.rewrite(computing_device(kIl + rest)); }
 

@@ -32,11 +32,11 @@ void check_row(const Row &row, const std::string &failing, const std::string &ru
   CHECK(first.has_note(kStored));
   CHECK(first.notice(KILN_NOTICE_STORED) == kStored);
   CHECK(first.notice(KILN_NOTICE_DEATH) == "-");
-  bool told = false;
+  bool noticed = false;
   for (const Notice &notice : first.notices) {
-    told = told || (notice.kind == KILN_NOTICE_RUNG && notice.text == first.reason(failing));
+    noticed = noticed || (notice.kind == KILN_NOTICE_RUNG && notice.text == first.reason(failing));
   }
-  CHECK(told);
+  CHECK(noticed);
   const Start next = machine().start_with("", machine().full(), with(overlay));
   INFO("next: " << next.child.reason() << next.report);
   CHECK(next.rung == "overlay");
@@ -176,10 +176,10 @@ TEST_CASE("a slow load that succeeds is a success, whatever the deadline") {
   const std::string slow =
       fault("clBuildProgram", "slow", kOnBinary + std::string("milliseconds = 60"));
   for (const std::uint32_t deadline : {0u, 40u}) {
-    Wishes wishes = with(machine().new_overlay());
-    wishes.deadline = deadline;
+    StartOptions options = with(machine().new_overlay());
+    options.deadline = deadline;
     for (int i = 0; i < 2; ++i) {
-      const Start started = machine().start_with(slow, machine().full(), wishes);
+      const Start started = machine().start_with(slow, machine().full(), options);
       INFO(started.child.reason() << started.report);
       CHECK(started.rung == "exact");
       CHECK(started.right);
@@ -187,7 +187,7 @@ TEST_CASE("a slow load that succeeds is a success, whatever the deadline") {
   }
 }
 
-TEST_CASE("a silent recompilation is told, healed by the overlay, and looked for only once") {
+TEST_CASE("a silent recompilation is reported, healed by the overlay, and looked for only once") {
   KILN_NEEDS_POCL();
   const std::string overlay = machine().new_overlay();
   const std::string stale =

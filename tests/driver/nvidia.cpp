@@ -65,7 +65,7 @@ json run_here(const std::string &pack, const How &how) {
     if (!loaded->program) {
       answer["error"] = loaded->program.error().message;
     } else if (how.launch) {
-      answer["right"] = launch_triple(*loader, *loaded->program, how.wishes);
+      answer["right"] = launch_triple(*loader, *loaded->program, how.launch_options);
     }
     if (how.finish) require(loader->finish());
     if (how.end) {

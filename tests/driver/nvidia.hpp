@@ -71,7 +71,7 @@ struct How {
   bool launch = true;
   bool finish = false;  // kiln_loader_finish()
   bool end = false;     // the process ends, and releases nothing
-  LaunchWishes wishes{};
+  LaunchOptions launch_options{};
 };
 
 How from(const std::string &overlay, unsigned flags = 0);

@@ -189,7 +189,7 @@ TEST_CASE(
   KILN_NEEDS_POCL();
   const std::string pack = nvidia().path("also.kiln");
   BuildOptions options;
-  options.also = {1000};
+  options.gpu_archs = {1000};
   const Build build = nvidia().build(Gpu(), pack, options);
   INFO(texts(build.failures).dump() << texts(build.unfinished).dump());
   CHECK(build.failures.empty());
@@ -222,7 +222,7 @@ TEST_CASE(
   const Build without = nvidia().build(Gpu(), nvidia().path("also-3.kiln"), {}, pack);
   CHECK(without.compiled == 0);
   CHECK(without.contents.targets.size() == 2);
-  options.also = {1000, 1200};
+  options.gpu_archs = {1000, 1200};
   const Build more = nvidia().build(Gpu(), nvidia().path("also-4.kiln"), options, pack);
   CHECK(more.compiled == 1);
   CHECK(more.contents.targets.size() == 3);
@@ -231,7 +231,7 @@ TEST_CASE(
 TEST_CASE("an architecture that the linker cannot make is a failure by name, and nothing is lost") {
   KILN_NEEDS_POCL();
   BuildOptions options;
-  options.also = {800, 1000};
+  options.gpu_archs = {800, 1000};
   const std::string pack = nvidia().path("also-bad.kiln");
   const Build build = nvidia().build(Gpu(), pack, options);
   INFO(texts(build.failures).dump() << texts(build.unfinished).dump());
@@ -251,7 +251,7 @@ TEST_CASE("a linker that dies over a later architecture leaves the device's own 
   for (const char *const way : {"segv", "hang"}) {
     for (const bool finish : {true, false}) {
       BuildOptions options;
-      options.also = {1000};
+      options.gpu_archs = {1000};
       options.finish = finish;
       options.timeout = std::chrono::seconds(*way == 'h' ? 6 : 60);
       const Build build =
@@ -320,7 +320,7 @@ TEST_CASE("a build where the linker is there finishes what one without it could 
 TEST_CASE("code for other architectures stays when a program is added") {
   KILN_NEEDS_POCL();
   BuildOptions options;
-  options.also = {1000};
+  options.gpu_archs = {1000};
   packs::Contents two = launchable();
   packs::Variant other = triple_variant("second");
   other.name = "second";
@@ -347,7 +347,7 @@ TEST_CASE("final code that a device made itself stays where another makes code f
   const Build own = nvidia().build(with_capability(100), there);
   REQUIRE(own.target("=10.0").binaries.at(0).finish.finality == Finality::yes);
   BuildOptions options;
-  options.also = {1000};
+  options.gpu_archs = {1000};
   const Build both = nvidia().build(Gpu(), nvidia().path("both.kiln"), options, there);
   INFO(texts(both.failures).dump());
   CHECK(both.target("=9.0").binaries.size() == 1);

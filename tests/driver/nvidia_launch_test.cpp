@@ -93,7 +93,7 @@ TEST_CASE("two programs that died at their first launch do not stop others from 
 TEST_CASE("a launch that is refused in good order leaves the next one marked") {
   KILN_NEEDS_POCL();
   How how = from(nvidia().new_overlay());
-  how.wishes.retry = true;
+  how.launch_options.retry = true;
   const Gpu deadly = with_binary(fault("clEnqueueNDRangeKernel", "error", "nth = 1\ncode = -52") +
                                  fault("clEnqueueNDRangeKernel", "segv", "form = \"cubin\""));
   for (int i = 0; i < 2; ++i) {
@@ -158,11 +158,11 @@ TEST_CASE("a process that ends right after its first result has not died of the 
   KILN_NEEDS_POCL();
   for (int i = 0; i < 20; ++i) {
     How how = from(nvidia().new_overlay());
-    how.wishes.abrupt = true;
+    how.launch_options.abrupt = true;
     const Run first = nvidia().start(Gpu(), nvidia().full(), how);
     CHECK(first.child.end == ProcessEnd::exited);
     CHECK(first.child.code == 0);
-    how.wishes.abrupt = false;
+    how.launch_options.abrupt = false;
     const Run second = nvidia().start(Gpu(), nvidia().full(), how);
     INFO(i);
     SHOW(second);

@@ -28,7 +28,7 @@ const std::string &three_programs() {
   return path;
 }
 
-int told(const kiln_progress *progress, void *user) {
+int count_progress(const kiln_progress *progress, void *user) {
   json one = {{"status", progress->status},
               {"rung", kiln_report_rung(progress->report)},
               {"json", kiln_report_json(progress->report)}};
@@ -46,7 +46,7 @@ json prefetch(const std::string &pack, const std::string &overlay) {
   auto loader = Loader::create(*device, *opened, options);
   json programs = json::object();
   if (!loader) return programs;
-  return loader->prefetch(told, &programs) ? programs : json::object();
+  return loader->prefetch(count_progress, &programs) ? programs : json::object();
 }
 
 builder::ChildResult prefetch_start(const std::string &faults, const std::string &overlay) {

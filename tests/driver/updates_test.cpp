@@ -25,8 +25,8 @@ void install_driver(int hours) {
   machine().driver().folder().write("icd/kiln_test_driver.icd", path.string() + "\n");
 }
 
-Start start_full(const std::string &rest, const Wishes &wishes) {
-  return machine().start_with(rest, machine().full(), wishes);
+Start start_full(const std::string &rest, const StartOptions &options) {
+  return machine().start_with(rest, machine().full(), options);
 }
 
 std::size_t comparisons() { return machine().driver().calls("clGetProgramInfo binary"); }
@@ -89,76 +89,76 @@ nlohmann::json choose_here(const std::string &pack) {
 
 TEST_CASE("a driver whose file was replaced under unchanged strings has proven nothing") {
   KILN_NEEDS_POCL();
-  const Wishes wishes = with(machine().new_overlay());
+  const StartOptions options = with(machine().new_overlay());
   install_driver(0);
-  CHECK(start_full("", wishes).rung == "exact");
+  CHECK(start_full("", options).rung == "exact");
   const std::size_t first = comparisons();
-  CHECK(start_full("", wishes).rung == "exact");
+  CHECK(start_full("", options).rung == "exact");
   CHECK(comparisons() == first);  // proven
   install_driver(1);
-  const Start replaced = start_full("", wishes);
+  const Start replaced = start_full("", options);
   INFO(replaced.child.reason() << replaced.report);
   CHECK(replaced.rung == "exact");
   CHECK(replaced.right);
   CHECK(comparisons() > first);
   install_driver(0);
   const std::size_t second = comparisons();
-  CHECK(start_full("", wishes).rung == "exact");
+  CHECK(start_full("", options).rung == "exact");
   CHECK(comparisons() == second);  // the old driver's proofs were kept
 }
 
 TEST_CASE("only a library that the driver needs counts as a part of the driver") {
   KILN_NEEDS_POCL();
-  const Wishes wishes = with(machine().new_overlay());
+  const StartOptions options = with(machine().new_overlay());
   install_driver(0);
-  CHECK(start_full("", wishes).rung == "exact");
+  CHECK(start_full("", options).rung == "exact");
   const std::size_t proven = comparisons();
   const auto install = [](const char *name) { machine().driver().folder().write(name, "new"); };
   install("libunneeded.so.6");
-  CHECK(start_full("", wishes).rung == "exact");
+  CHECK(start_full("", options).rung == "exact");
   CHECK(comparisons() == proven);
   install("libc.so.6");
-  CHECK(start_full("", wishes).rung == "exact");
+  CHECK(start_full("", options).rung == "exact");
   CHECK(comparisons() > proven);
   const std::size_t updated = comparisons();
   const fs::path library = machine().driver().path("libc.so.6");
   fs::last_write_time(library, fs::last_write_time(library) - std::chrono::hours(1));
-  CHECK(start_full("", wishes).rung == "exact");
+  CHECK(start_full("", options).rung == "exact");
   CHECK(comparisons() > updated);
   fs::remove(library);
 }
 
 TEST_CASE("a replaced driver that dies is seen, and a quarantine ends with the next one") {
   KILN_NEEDS_POCL();
-  const Wishes wishes = with(machine().new_overlay());
+  const StartOptions options = with(machine().new_overlay());
   install_driver(0);
-  CHECK(start_full("", wishes).rung == "exact");
+  CHECK(start_full("", options).rung == "exact");
   install_driver(1);
   const std::string death = fault("clBuildProgram", "segv", "form = \"binary\"\n");
   for (int i = 0; i < 2; ++i) {
-    CHECK(start_full(death, wishes).child.end == ProcessEnd::signalled);
+    CHECK(start_full(death, options).child.end == ProcessEnd::signalled);
   }
-  const Start after = start_full(death, wishes);
+  const Start after = start_full(death, options);
   INFO(after.child.reason() << after.report);
   CHECK(after.reason("exact") == kQuarantined);
   CHECK(after.rung == "il");
   CHECK(after.right);
   install_driver(2);
-  forget_binaries(wishes.overlay);
-  const Start repaired = start_full("", wishes);
+  forget_binaries(options.overlay);
+  const Start repaired = start_full("", options);
   INFO("repaired: " << repaired.child.reason() << repaired.report);
   CHECK(repaired.rung == "exact");
   CHECK(repaired.right);
   install_driver(1);
-  CHECK(start_full("", wishes).reason("exact") == kQuarantined);  // a rollback is known
+  CHECK(start_full("", options).reason("exact") == kQuarantined);  // a rollback is known
 }
 
 TEST_CASE("a system update that shows nowhere and refuses binaries gets the entry replaced") {
   KILN_NEEDS_POCL();
-  const Wishes wishes = with(machine().new_overlay());
-  CHECK(start_full(kRefuses, wishes).rung == "il");  // the pack's binary is stale
-  CHECK(start_full(kRefuses, wishes).rung == "overlay");
-  const Start updated = start_full("[platform.device.binary]\nrevision = 2\n", wishes);
+  const StartOptions options = with(machine().new_overlay());
+  CHECK(start_full(kRefuses, options).rung == "il");  // the pack's binary is stale
+  CHECK(start_full(kRefuses, options).rung == "overlay");
+  const Start updated = start_full("[platform.device.binary]\nrevision = 2\n", options);
   INFO(updated.child.reason() << updated.report);
   for (const char *const rung : {"overlay", "exact"}) {
     CHECK(updated.outcome(rung) == "failed");
@@ -167,8 +167,8 @@ TEST_CASE("a system update that shows nowhere and refuses binaries gets the entr
   CHECK(updated.rung == "il");
   CHECK(updated.right);
   CHECK(updated.has_note("the driver's binary was stored in the overlay"));
-  CHECK(entries_in(wishes.overlay) == 1);
-  const Start next = start_full("[platform.device.binary]\nrevision = 2\n", wishes);
+  CHECK(entries_in(options.overlay) == 1);
+  const Start next = start_full("[platform.device.binary]\nrevision = 2\n", options);
   INFO("next: " << next.child.reason() << next.report);
   CHECK(next.rung == "overlay");
   CHECK(next.right);
@@ -177,19 +177,19 @@ TEST_CASE("a system update that shows nowhere and refuses binaries gets the entr
 // What was proven is not looked at again: that is the price of starts without a write.
 TEST_CASE("a system update that shows nowhere and recompiles computes right, and a check heals") {
   KILN_NEEDS_POCL();
-  const Wishes wishes = with(machine().new_overlay());
-  CHECK(start_full("", wishes).rung == "exact");
-  const Start updated = start_full(kRecompiles, wishes);
+  const StartOptions options = with(machine().new_overlay());
+  CHECK(start_full("", options).rung == "exact");
+  const Start updated = start_full(kRecompiles, options);
   INFO(updated.child.reason() << updated.report);
   CHECK(updated.rung == "exact");
   CHECK_FALSE(updated.recompiled);
   CHECK(updated.right);
-  const Start checked = start_full(kRecompiles, with(wishes.overlay, KILN_LOAD_CHECK_RECOMPILED));
+  const Start checked = start_full(kRecompiles, with(options.overlay, KILN_LOAD_CHECK_RECOMPILED));
   INFO("checked: " << checked.child.reason() << checked.report);
   CHECK(checked.rung == "exact");
   CHECK(checked.recompiled);
   CHECK(checked.notice(KILN_NOTICE_RECOMPILED) != "-");
-  const Start healed = start_full(kRecompiles, wishes);
+  const Start healed = start_full(kRecompiles, options);
   INFO("healed: " << healed.child.reason() << healed.report);
   CHECK(healed.rung == "overlay");
   CHECK_FALSE(healed.recompiled);
@@ -198,10 +198,10 @@ TEST_CASE("a system update that shows nowhere and recompiles computes right, and
 
 TEST_CASE("a driver update leaves the old driver's entries, and the rollback finds them") {
   KILN_NEEDS_POCL();
-  const Wishes wishes = with(machine().new_overlay());
+  const StartOptions options = with(machine().new_overlay());
   const auto start_version = [&](const std::string &version, const std::string &pack) {
     set_version(version);
-    return start(machine().driver(), pack, wishes);
+    return start(machine().driver(), pack, options);
   };
   CHECK(start_version("1.0", machine().base()).rung == "il");
   const Start updated = start_version("2.0", machine().full());
@@ -213,7 +213,7 @@ TEST_CASE("a driver update leaves the old driver's entries, and the rollback fin
               "\"device\": \"2.0\"}]"));
   CHECK(updated.rung == "il");
   CHECK(updated.right);
-  CHECK(entries_in(wishes.overlay) == 2);
+  CHECK(entries_in(options.overlay) == 2);
   for (const char *const version : {"1.0", "2.0"}) {
     const std::size_t compiled = machine().driver().calls("clCreateProgramWithIL");
     const Start again = start_version(version, machine().base());

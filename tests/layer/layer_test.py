@@ -852,8 +852,8 @@ class Commands(LayerTest):
         for signal, code in (("TERM", 143), ("KILL", 137), ("SEGV", 139), ("PIPE", 141)):
             for name, done in self.under("sh", "-c", f"kill -{signal} $$"):
                 with self.subTest(name):
-                    told = done.code if done.code >= 0 else 128 - done.code
-                    self.assertEqual(told, code, done.error)
+                    exit_code = done.code if done.code >= 0 else 128 - done.code
+                    self.assertEqual(exit_code, code, done.error)
 
     def test_words_and_standard_input_are_passed_on(self):
         """Byte for byte, options of the command included."""

@@ -112,8 +112,8 @@ class Reached(unittest.TestCase):
         done = run(*serving("--overlay", self.overlay, "--report", self.report))
         took = sum(line["milliseconds"] for line in lines_of(self.report)
                    if line["outcome"] != "served")
-        told = [line for line in said(done) if "keeps them for later runs" in line]
-        self.assertEqual(len(told), 1 if took > 2000 else 0, (took, done.error))
+        kept = [line for line in said(done) if "keeps them for later runs" in line]
+        self.assertEqual(len(kept), 1 if took > 2000 else 0, (took, done.error))
 
     def test_a_report_that_cannot_be_written(self):
         """It is refused before the start; the layer tells it by itself."""

@@ -79,10 +79,10 @@ class Try(unittest.TestCase):
         done = self.attempt("--json", "-o", "app.kiln", "--spool", "app.spool", "--", APPLICATION,
                             "run")
         self.assertEqual(done.returncode, 0, done.stderr)
-        told = json.loads(done.stdout)
-        self.assertEqual(told["serve"], ["kiln", "serve", "--pack", "app.kiln", "--layer", LAYER,
+        result = json.loads(done.stdout)
+        self.assertEqual(result["serve"], ["kiln", "serve", "--pack", "app.kiln", "--layer", LAYER,
                                          "--", APPLICATION, "run"])
-        recorded, served = told["recorded"], told["served"]
+        recorded, served = result["recorded"], result["served"]
         self.assertEqual((recorded["exit"], served["exit"]), (0, 0))
         self.assertEqual([row["outcome"] for row in recorded["report"]["outcomes"]], ["passed"])
         self.assertEqual([(row["outcome"], row["rung"]) for row in served["report"]["outcomes"]],

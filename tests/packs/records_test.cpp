@@ -177,9 +177,9 @@ TEST_CASE("of two tunings for one place the better evidence is kept", "[records]
   CHECK(kept(steady, row(30, 21, 10)) == steady);
   const Tuning fast = row(30, 20, 10);
   CHECK(kept(fast, row(30, 20, 11)) == fast);
-  Tuning told = fast;
-  told.conditions = "throttled";
-  CHECK((kept(fast, told) == fast || kept(fast, told) == told));
+  Tuning throttled = fast;
+  throttled.conditions = "throttled";
+  CHECK((kept(fast, throttled) == fast || kept(fast, throttled) == throttled));
 }
 
 TEST_CASE("tunings merge to one pack in any order", "[records]") {

@@ -54,7 +54,7 @@ std::string difference(const std::string &left, const std::string &right) {
   return line(left) + " against " + line(right);
 }
 
-std::string told(const Preprocessed &result) {
+std::string text_of(const Preprocessed &result) {
   return result.ok ? std::to_string(std::count(result.tokens.begin(), result.tokens.end(), '\n')) +
                          " tokens"
                    : "error: " + result.error;
@@ -118,9 +118,9 @@ Verdict Checker::check(const Case &example, bool remember) {
       if (!(flat == original)) {
         fault("flattened otherwise",
               std::string(edited == 1 ? "after the edit, " : "") + name_of(dialect) +
-                  ": the files give " + told(original) + ", the flattened text " + told(flat) +
-                  ": " + difference(original.tokens, flat.tokens) + "\n---- flattened:\n" +
-                  whole.source + "\n---- options: " + whole.options);
+                  ": the files give " + text_of(original) + ", the flattened text " +
+                  text_of(flat) + ": " + difference(original.tokens, flat.tokens) +
+                  "\n---- flattened:\n" + whole.source + "\n---- options: " + whole.options);
       }
       if (!remember) continue;
       const auto [known, is_new] = tokens_of_.try_emplace(
@@ -137,8 +137,9 @@ Verdict Checker::check(const Case &example, bool remember) {
       verdict.edit_seen = true;
       if (names[0]->name == names[1]->name) {
         fault("the edit leaves the name",
-              "before the edit " + told(originals[0][i]) + ", after it " + told(originals[1][i]) +
-                  ": " + difference(originals[0][i].tokens, originals[1][i].tokens) +
+              "before the edit " + text_of(originals[0][i]) + ", after it " +
+                  text_of(originals[1][i]) + ": " +
+                  difference(originals[0][i].tokens, originals[1][i].tokens) +
                   "\n---- flattened:\n" + names[0]->source,
               true);
       }
@@ -252,7 +253,7 @@ std::string Checker::against_program(const Case &example, const std::string &cla
   const bool ok = pclose(pipe) == 0;
   // -E passes on what the compiler refuses.
   if (here.error.starts_with("unexpected character")) return {};
-  if (ok != here.ok) return clang + (ok ? " succeeds, " : " fails, ") + "here " + told(here);
+  if (ok != here.ok) return clang + (ok ? " succeeds, " : " fails, ") + "here " + text_of(here);
   if (!ok || printed.find("#pragma") != std::string::npos ||
       printed.find("#ident") != std::string::npos)
     return {};

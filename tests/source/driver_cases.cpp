@@ -98,7 +98,7 @@ class Application {
     text_ = text_of(place_ / "source.cl");
     options_ = text_of(place_ / "options");
     program_ = create(text_);
-    return told(clBuildProgram(program_, 1, &device_, options_.c_str(), nullptr, nullptr));
+    return outcome_of(clBuildProgram(program_, 1, &device_, options_.c_str(), nullptr, nullptr));
   }
 
   std::string compile() {
@@ -119,7 +119,7 @@ class Application {
                                          count, count == 0 ? nullptr : headers.data(),
                                          count == 0 ? nullptr : pointers.data(), nullptr, nullptr);
     for (const cl_program header : headers) clReleaseProgram(header);
-    return told(code);
+    return outcome_of(code);
   }
 
   // With `more`, another program is linked to it, so that it is another link.
@@ -133,7 +133,7 @@ class Application {
     cl_int code = CL_SUCCESS;
     program_ =
         clLinkProgram(context_, 1, &device_, "", more ? 2 : 1, parts, nullptr, nullptr, &code);
-    return told(code);
+    return outcome_of(code);
   }
 
   std::string launch(std::size_t size) {
@@ -160,7 +160,7 @@ class Application {
     }
     clReleaseMemObject(out);
     clReleaseKernel(kernel);
-    return code == CL_SUCCESS ? "value " + std::to_string(value) + told_size : told(code);
+    return code == CL_SUCCESS ? "value " + std::to_string(value) + told_size : outcome_of(code);
   }
 
   // A hash of the binary, in place of results, of a program that includes no files and has no -I:
@@ -191,7 +191,7 @@ class Application {
 
   // Drivers differ in codes, and one driver in those of two refusals; none may come of a program
   // that the other way builds.
-  static std::string told(cl_int code) { return code == CL_SUCCESS ? "done" : "refused"; }
+  static std::string outcome_of(cl_int code) { return code == CL_SUCCESS ? "done" : "refused"; }
 
   cl_device_id device_ = nullptr;
   cl_context context_ = nullptr;

@@ -164,7 +164,7 @@ int run_many(const Settings &settings, Checker &checker) {
   std::size_t accepted[3] = {}, total[3] = {}, compared = 0, edits = 0, faults = 0, programs = 0;
   std::map<std::string, std::size_t> refused, kinds;
   const auto begin = std::chrono::steady_clock::now();
-  auto told = begin;
+  auto printed_at = begin;
   for (std::uint64_t i = 0; i < settings.cases; ++i) {
     current_seed = settings.seed + i;
     limit_time(kLongest);
@@ -203,8 +203,8 @@ int run_many(const Settings &settings, Checker &checker) {
       }
     }
     const auto now = std::chrono::steady_clock::now();
-    if (now - told > std::chrono::seconds(10)) {
-      told = now;
+    if (now - printed_at > std::chrono::seconds(10)) {
+      printed_at = now;
       std::cerr << i + 1 << " of " << settings.cases << " cases, " << faults << " faults, "
                 << std::chrono::duration_cast<std::chrono::seconds>(now - begin).count() << " s\n";
     }

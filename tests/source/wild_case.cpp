@@ -453,16 +453,17 @@ class WildCase {
 
   enum class ValueKind : std::uint8_t { options, folder, other };
 
-  // What the name of a variable tells about its value.
-  static ValueKind told_by(std::string name) {
+  // Returns the kind of value that a name of a variable suggests.
+  static ValueKind suggested_kind(std::string name) {
     for (char &c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    const auto tells = [&name](std::initializer_list<const char *> parts) {
+    const auto has_part = [&name](std::initializer_list<const char *> parts) {
       return std::any_of(parts.begin(), parts.end(), [&name](const char *part) {
         return name.find(part) != std::string::npos;
       });
     };
-    if (tells({"OPTION", "FLAG", "ARG"})) return ValueKind::options;
-    return tells({"DIR", "PATH", "FOLDER", "FILE", "ROOT"}) ? ValueKind::folder : ValueKind::other;
+    if (has_part({"OPTION", "FLAG", "ARG"})) return ValueKind::options;
+    return has_part({"DIR", "PATH", "FOLDER", "FILE", "ROOT"}) ? ValueKind::folder
+                                                               : ValueKind::other;
   }
 
   // All kinds are equally likely, since few names are of the first two.
@@ -470,14 +471,14 @@ class WildCase {
     const auto kind = static_cast<ValueKind>(below(3));
     Texts of_kind;
     std::copy_if(names.begin(), names.end(), std::back_inserter(of_kind),
-                 [kind](const std::string &name) { return told_by(name) == kind; });
+                 [kind](const std::string &name) { return suggested_kind(name) == kind; });
     return pick(of_kind.empty() ? names : of_kind);
   }
 
   std::string value_for(const std::string &name) {
     const bool is_likely = chance(80);
-    if (is_likely && told_by(name) == ValueKind::options) return option_value();
-    if (is_likely && told_by(name) == ValueKind::folder) return folder_value();
+    if (is_likely && suggested_kind(name) == ValueKind::options) return option_value();
+    if (is_likely && suggested_kind(name) == ValueKind::folder) return folder_value();
     switch (below(8)) {
       case 0:
       case 1: return option_value();

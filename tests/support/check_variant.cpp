@@ -68,14 +68,14 @@ class Checker {
   json run(const std::string &pack_path, const DeviceInfo &device) {
     if (packs::Status s = check_launchable(variant_); !s.ok()) return {{"skipped", s.message}};
     require(Reference::find(program_, pack_path, {}).move_to(&reference_));
-    require(bench_.open(device, pack_path));
-    kiln::Loaded loaded = bench_.loader.load(program_.name, variant_.name, KILN_LOAD_UNPROVEN);
+    require(opened_.open(device, pack_path));
+    kiln::Loaded loaded = opened_.loader.load(program_.name, variant_.name, KILN_LOAD_UNPROVEN);
     if (!loaded.program) {
       const kiln_error &error = loaded.program.error();
       if (error.status == KILN_ERROR_REQUIREMENT) return {{"skipped", error.message}};
       throw Failure{error.message};
     }
-    session_.emplace(bench_.cl(), bench_.loader, bench_.queue);
+    session_.emplace(opened_.cl(), opened_.loader, opened_.queue);
     require(session_->load(*loaded.program, variant_));
     check_sizes();
     return {{"launches", launches_},
@@ -123,7 +123,7 @@ class Checker {
   // PoCL's largest image depends on how much memory the machine shows it.
   bool fits(const ProblemSize &size) {
     const auto workload = plan_workload(program_, variant_, size, {});
-    return !workload.ok() || over_limits(bench_.cl(), bench_.child.device->id, *workload).ok();
+    return !workload.ok() || over_limits(opened_.cl(), opened_.child.device->id, *workload).ok();
   }
 
   // A thin check takes every fourth pair where both sides are over 16, so that every width and
@@ -230,7 +230,7 @@ class Checker {
   const CheckPlan &plan_;
   const ProgramShape shape_;
   Reference reference_;
-  OpenedPack bench_;
+  OpenedPack opened_;
   std::optional<Session> session_;
   std::span<const NDSize> local_sizes_;
   runtime::LaunchRules rules_;

@@ -77,7 +77,8 @@ Status write_detached(const packs::Detached &texts, const std::string &path) {
   return as_failed(s);
 }
 
-int tell(const SignArguments &options, const packs::Signature &signature, std::size_t count_all) {
+int print_signature(const SignArguments &options, const packs::Signature &signature,
+                    std::size_t count_all) {
   const std::string written = options.detached ? signature_path(options.statement) : options.output;
   if (options.json) {
     print(nlohmann::json{{"schema", 1},
@@ -122,7 +123,7 @@ int sign_pack(SignArguments options) {
   if (!status.ok()) return fail(with_path(options.path, status));
   status = options.detached ? write_detached(*texts, options.statement)
                             : as_failed(packs::write_signed(*pack, *signatures, options.output));
-  return status.ok() ? tell(options, signature, signatures->size()) : fail(status);
+  return status.ok() ? print_signature(options, signature, signatures->size()) : fail(status);
 }
 
 }  // namespace

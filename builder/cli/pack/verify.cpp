@@ -115,10 +115,10 @@ nlohmann::json verify_json(const builder::PackCheck &check) {
           {"faults", std::move(faults)}};
 }
 
-// Prints the faults from number `*told` on.
-void tell_faults(const std::string &path, const builder::PackCheck &check, std::size_t *told) {
-  for (; *told < check.faults.size(); ++*told) {
-    const builder::Finding &fault = check.faults[*told];
+// Prints the faults from number `*printed` on.
+void print_faults(const std::string &path, const builder::PackCheck &check, std::size_t *printed) {
+  for (; *printed < check.faults.size(); ++*printed) {
+    const builder::Finding &fault = check.faults[*printed];
     const std::string code = fault.code.empty() ? "" : " [" + fault.code + "]";
     complain(builder::printable_line(path + ": " + fault.what + ": " + fault.text + code));
   }
@@ -133,12 +133,12 @@ int verify(const VerifyArguments &options) {
   const auto open = open_pack(options.path);
   if (!open.ok()) return fail(open.status());
   builder::PackCheck check;
-  std::size_t told = 0;
-  const auto tell = [&](const std::string &what, std::size_t done, std::size_t all) {
-    tell_faults(options.path, check, &told);
+  std::size_t printed = 0;
+  const auto on_progress = [&](const std::string &what, std::size_t done, std::size_t all) {
+    print_faults(options.path, check, &printed);
     progress(what, done, all);
   };
-  builder::check_pack(*open->pack, open->contents, tell, &check);
+  builder::check_pack(*open->pack, open->contents, on_progress, &check);
   end_progress();
   Vouched vouched;
   Status status =
@@ -148,7 +148,7 @@ int verify(const VerifyArguments &options) {
     status = builder::check_deeply(*open->pack, open->contents, check_launch_lines).move_to(&deep);
   }
   check.faults.insert(check.faults.end(), deep.faults.begin(), deep.faults.end());
-  tell_faults(options.path, check, &told);
+  print_faults(options.path, check, &printed);
   if (!status.ok()) return fail(status);
   const bool sound = check.faults.empty();
   if (options.json) {

@@ -17,7 +17,7 @@ int fail(const kiln_error &error) {
 }
 
 // Counts what cannot be loaded.
-int tell(const kiln_progress *progress, void *failed) {
+int print_progress(const kiln_progress *progress, void *failed) {
   const bool loaded = progress->status == KILN_OK;
   std::printf("%zu/%zu %s%s\n", progress->done, progress->total, progress->program,
               loaded ? "" : ": cannot be loaded");
@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
   const auto loader = kiln::Loader::create(*device, *pack, options);
   if (!loader) return fail(loader.error());
   int failed = 0;
-  if (const auto status = loader->prefetch(tell, &failed); !status) return fail(status);
+  if (const auto status = loader->prefetch(print_progress, &failed); !status) return fail(status);
   if (const auto status = loader->finish(); !status) return fail(status);
   return failed == 0 ? 0 : 1;
 }

@@ -208,10 +208,10 @@ class Kiln:
             _call(self._runtime.kiln_load, loader, name.encode("ascii"), None, flags,
                   ctypes.byref(program), ctypes.byref(report))
             full = json.loads(self._runtime.kiln_report_json(report))
-            told = {"rung": full["rung"]}
-            if told["rung"] in ("il", "source"):
-                told.update(_miss(full))
-            return told, adopt(self._runtime.kiln_program_cl(program))
+            outcome = {"rung": full["rung"]}
+            if outcome["rung"] in ("il", "source"):
+                outcome.update(_miss(full))
+            return outcome, adopt(self._runtime.kiln_program_cl(program))
         finally:
             self._runtime.kiln_report_release(report)
             self._runtime.kiln_program_release(program)

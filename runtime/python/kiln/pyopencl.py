@@ -84,10 +84,10 @@ class _Adapter:
         if isinstance(source, str):
             source = source.encode("utf-8")
         line["program"] = self._kiln.recorded_name(source, words)
-        told, made = self._kiln.load(
+        outcome, made = self._kiln.load(
             line["program"], self._device(device.int_ptr), context.int_ptr, self._overlay,
             lambda pointer: self._cl._Program.from_int_ptr(pointer, True))
-        line.update(told)
+        line.update(outcome)
         line["outcome"] = "compiled" if line["rung"] in ("il", "source") else "served"
         return made
 

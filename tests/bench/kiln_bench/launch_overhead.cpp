@@ -21,7 +21,7 @@ constexpr ProblemSize kSize{8, 8, 1};  // of the problem that the kernel gets
 
 // A loaded kernel with arguments, and what they name.
 struct LoadedVariant {
-  OpenedPack bench;
+  OpenedPack opened;
   std::optional<Session> session;
   std::string program;
   std::string variant;
@@ -35,24 +35,24 @@ struct LoadedVariant {
 
 // Loads the variant that the runtime chooses and gives its first kernel what the manifest says.
 Status load_program(LoadedVariant *s, const packs::Program &program) {
-  kiln::Loaded loaded = s->bench.loader.load(program.name);
+  kiln::Loaded loaded = s->opened.loader.load(program.name);
   if (!loaded.program) return status_of(loaded.program.error());
   s->program = program.name;
   s->variant = loaded.program->variant();
-  const auto found = s->bench.find(program.name, s->variant);
+  const auto found = s->opened.find(program.name, s->variant);
   if (!found.ok()) return found.status();
   const auto workload = plan_workload(program, *found->variant, kSize, {});
   if (!workload.ok()) return workload.status();
-  s->session.emplace(s->bench.cl(), s->bench.loader, s->bench.queue);
+  s->session.emplace(s->opened.cl(), s->opened.loader, s->opened.queue);
   Status status = s->session->load(*loaded.program, *found->variant);
   return status.ok() ? s->session->bind(*workload) : status;
 }
 
 Status prepare(const DeviceInfo &info, const LaunchBenchOptions &options, LoadedVariant *s) {
-  Status status = s->bench.open(info, options.pack_path);
+  Status status = s->opened.open(info, options.pack_path);
   if (!status.ok()) return status;
   status = {Code::not_in_pack, "the pack has no programs"};
-  for (const packs::Program &program : s->bench.contents.programs) {
+  for (const packs::Program &program : s->opened.contents.programs) {
     if (!options.program.empty() && program.name != options.program) continue;
     status = load_program(s, program);
     if (status.ok()) return {};
@@ -68,14 +68,14 @@ struct Way {
 
 Status bare_launches(const LoadedVariant &s, const kiln_ndrange &range, std::size_t launches,
                      cl_event *event) {
-  const cl_command_queue queue = s.bench.queue.cl();
+  const cl_command_queue queue = s.opened.queue.cl();
   const cl_kernel kernel = s.kernel().cl();
   for (std::size_t i = 0; i < launches; ++i) {
     cl_event next = nullptr;
-    const cl_int code = s.bench.cl().clEnqueueNDRangeKernel(
+    const cl_int code = s.opened.cl().clEnqueueNDRangeKernel(
         queue, kernel, range.dimensions, nullptr, range.global, range.local, 0, nullptr, &next);
     if (code != CL_SUCCESS) return runtime::cl_failure("clEnqueueNDRangeKernel", code);
-    if (*event != nullptr) s.bench.cl().clReleaseEvent(*event);
+    if (*event != nullptr) s.opened.cl().clReleaseEvent(*event);
     *event = next;
   }
   return {};
@@ -85,7 +85,7 @@ Status kiln_launches(const LoadedVariant &s, std::size_t launches, kiln_event **
   kiln_error error{};
   const kiln_ndrange range = s.range();
   for (std::size_t i = 0; i < launches; ++i) {
-    if (kiln_launch(s.bench.queue.get(), s.kernel().get(), &range, nullptr, 0, event, &error) !=
+    if (kiln_launch(s.opened.queue.get(), s.kernel().get(), &range, nullptr, 0, event, &error) !=
         KILN_OK) {
       return status_of(error);
     }
@@ -100,7 +100,7 @@ Status measure(const LoadedVariant &s, const LaunchBenchOptions &options, Way (&
       const auto start = Clock::now();
       Status status = way.run();
       const std::chrono::duration<double, std::nano> taken = Clock::now() - start;
-      if (status.ok()) status = status_of(s.bench.queue.finish());
+      if (status.ok()) status = status_of(s.opened.queue.finish());
       if (!status.ok()) return status;
       // The first round makes what later ones use again.
       if (round > 0) {
@@ -126,7 +126,7 @@ json measure_in_child(const DeviceInfo &info, const LaunchBenchOptions &options)
   if (!status.ok()) return to_json(status);
   auto planned = s.kernel().plan(s.range());
   kiln::Sequence sequence;
-  status = take(kiln::Sequence::begin(s.bench.queue), &sequence);
+  status = take(kiln::Sequence::begin(s.opened.queue), &sequence);
   for (std::size_t i = 0; i < options.launches && status.ok(); ++i) {
     status = status_of(sequence.add(s.kernel(), s.range()));
   }
@@ -140,7 +140,7 @@ json measure_in_child(const DeviceInfo &info, const LaunchBenchOptions &options)
                  {[&] { return status_of(sequence.run(&whole)); }, {}}};
   status = measure(s, options, ways);
   kiln_event_release(event);
-  if (bare != nullptr) s.bench.cl().clReleaseEvent(bare);
+  if (bare != nullptr) s.opened.cl().clReleaseEvent(bare);
   if (!status.ok()) return to_json(status);
   return {{"program", s.program},
           {"variant", s.variant},

@@ -52,11 +52,11 @@ class TimedVariant {
   explicit TimedVariant(const VariantTask &task) : task_(task) {}
 
   Status open(std::string *rung) {
-    if (Status s = bench_.open(*task_.device, task_.pack_path); !s.ok()) return s;
-    kiln::Loaded loaded = bench_.loader.load(task_.program->name, task_.variant->name);
+    if (Status s = opened_.open(*task_.device, task_.pack_path); !s.ok()) return s;
+    kiln::Loaded loaded = opened_.loader.load(task_.program->name, task_.variant->name);
     if (!loaded.program) return status_of(loaded.program.error());
     *rung = runtime::rung_name(loaded.report.rung());
-    session_.emplace(bench_.cl(), bench_.loader, bench_.queue);
+    session_.emplace(opened_.cl(), opened_.loader, opened_.queue);
     return session_->load(*loaded.program, *task_.variant);
   }
 
@@ -93,7 +93,7 @@ class TimedVariant {
     Workload workload;
     Status status = plan(size, &workload);
     if (!status.ok()) return status;
-    const Status limits = over_limits(bench_.cl(), bench_.device.cl(), workload);
+    const Status limits = over_limits(opened_.cl(), opened_.device.cl(), workload);
     if (!limits.ok()) *reason = limits.message;
     return {};
   }
@@ -183,7 +183,7 @@ class TimedVariant {
   }
 
   const VariantTask &task_;
-  OpenedPack bench_;
+  OpenedPack opened_;
   std::optional<Session> session_;
   std::optional<ProblemSize> checked_;
   Check check_ = Check::unchecked;
@@ -265,11 +265,11 @@ VariantMeasurement measure_once(const VariantTask &task, bool *died) {
 
 json choose_in_child(const DeviceInfo &device, const std::string &pack_path,
                      const std::string &program, const std::vector<ProblemSize> &sizes) {
-  OpenedPack bench;
+  OpenedPack opened;
   json names = json::array();
-  if (!bench.open(device, pack_path).ok()) return names;
+  if (!opened.open(device, pack_path).ok()) return names;
   for (const ProblemSize &size : sizes) {
-    kiln::Loaded loaded = bench.loader.load(program, {}, size_flag(size));
+    kiln::Loaded loaded = opened.loader.load(program, {}, size_flag(size));
     names.push_back(loaded.program ? loaded.program->variant() : std::string());
   }
   return names;

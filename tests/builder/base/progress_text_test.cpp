@@ -21,7 +21,7 @@ TEST_CASE("progress names what runs, how much is done and what failed") {
   CHECK(progress_text({12, 40, 0, 0, 1, 0}) == "[12/40] 1 failed");
 }
 
-TEST_CASE("rate and remaining time are told once enough was timed, and not before") {
+TEST_CASE("rate and remaining time are shown once enough was timed, and not before") {
   CHECK(text_of({2, 40, 2, 60}) == "[2/40] laplace/scalar for GPU");
   CHECK(text_of({30, 40, 30, 1.9}) == "[30/40] laplace/scalar for GPU");
   CHECK(text_of({3, 40, 3, 60}) == "[3/40] 3.0/min, 13 min left: laplace/scalar for GPU");

@@ -184,7 +184,7 @@ TEST_CASE("a recorded launch without a size is made with the tuned ones that div
   CHECK(builder::tuned_launches({launch}, {}).empty());
 }
 
-TEST_CASE("PoCL is told the sizes as its variable has them") {
+TEST_CASE("PoCL gets the sizes as its variable has them") {
   CHECK(pocl_sizes({}) == "");
   CHECK(pocl_sizes({{{16, 4, 1}, false}}) == "16-4-1-goffs0-smallgrid");
   CHECK(pocl_sizes({{{16, 4, 1}, false}, {{64, 1, 1}, true}}) ==

@@ -113,7 +113,7 @@ TEST_CASE("an inventory is one list of devices, or an array of lists", "[invento
   CHECK(devices[2].description.key.text() == target_of(nvidia("8.6")).key);
 }
 
-TEST_CASE("what is no inventory is told", "[inventory]") {
+TEST_CASE("a file that is no inventory is refused with the reason", "[inventory]") {
   CHECK(fault_in("{") == "fleet.json: this is no JSON");
   CHECK(fault_in("{}") == "fleet.json: expected an object with \"devices\"");
   CHECK(fault_in("[1]") == "fleet.json: expected an object with \"devices\"");

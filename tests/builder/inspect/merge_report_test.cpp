@@ -84,7 +84,7 @@ TEST_CASE("the newer finisher is known by its version, not by its text", "[merge
   CHECK_FALSE(choices[0].from_kept);
 }
 
-TEST_CASE("choices are told in a line each", "[merge]") {
+TEST_CASE("choices are reported in a line each", "[merge]") {
   Contents a = sample();
   Contents b = sample();
   b.targets[1].binaries[1].blob = packs::BlobSource(noise(20, 99));

@@ -77,7 +77,7 @@ TEST_CASE("a slice of a program has its binaries, and the targets that have any"
   CHECK(slice.tunings.empty());  // all are of the other
 }
 
-TEST_CASE("what a slice does not find is told with what there is", "[slice]") {
+TEST_CASE("a name that a slice does not find is reported with the names that exist", "[slice]") {
   CHECK(fault_of({{"C*"}, {}, {}, {}}) ==
         "no target matches \"C*\"; there are:\n"
         "  a11d3fba8f6063b5  A100 (driver ), profile test, family family\n"
@@ -94,7 +94,7 @@ TEST_CASE("what a slice does not find is told with what there is", "[slice]") {
   CHECK(none.status().message == "the pack has no targets");
 }
 
-TEST_CASE("what no target has together is told", "[slice]") {
+TEST_CASE("names that no target has together are reported", "[slice]") {
   Contents all = sample();
   all.targets[0].family = "first";
   const auto cut = builder::find_slice(all, {{"B200"}, {"first"}, {}, {}});

@@ -171,8 +171,9 @@ TEST_CASE("the text has ten reasons, and JSON has all", "[report_sum]") {
   CHECK(report_json(lines)["reasons"].size() == 12);
 }
 
-TEST_CASE("first results are told for each application and mode, the first apart from later ones",
-          "[report_sum]") {
+TEST_CASE(
+    "first results are reported for each application and mode, the first apart from later ones",
+    "[report_sum]") {
   const auto sums = report_json({started(1, "/a", "record"), first_result(1, 900), started(2, "/a"),
                                  first_result(2, 500), started(3, "/b"), started(4, "/a"),
                                  first_result(4, 100), started(5, "/a"), first_result(5, 300),

@@ -31,7 +31,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a text that each start has another of is told", "[spool]") {
+TEST_CASE("a text that differs at each start is reported", "[spool]") {
   CHECK(changing_programs(six(), "1 app a\n2 app b\n3 app c\n") == Names{"a", "b", "c"});
   CHECK(changing_programs(six(), "1 app a\n1 app b\n2 app c\n3 app d\n") ==
         Names{"a", "b", "c", "d"});

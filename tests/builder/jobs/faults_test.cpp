@@ -125,8 +125,8 @@ std::vector<packs::Digest> binaries(const BuildResult &result) {
   return names;
 }
 
-// What an observer is told, but for device and times.
-struct Told final : BuildObserver {
+// The calls of an observer as lines, without device and times.
+struct LineObserver final : BuildObserver {
   void planned(const PlanCounts &counts, std::size_t workers) override {
     lines.push_back(
         fmt::format("{} jobs, {} to compile, {} workers", counts.jobs, counts.compile, workers));
@@ -194,15 +194,15 @@ TEST_CASE("a job that hangs holds up none of those beside it, and is the one tha
   BuildOptions options;
   options.timeout = std::chrono::seconds(10);
   options.jobs = 2;
-  Told told;
-  const BuildResult result = build_on_devices(base, {device}, {}, options, &told);
+  LineObserver observed;
+  const BuildResult result = build_on_devices(base, {device}, {}, options, &observed);
   CHECK(result.compiled == 2);
-  CHECK(told.lines == std::vector<std::string>{"3 jobs, 3 to compile, 2 workers",
-                                               "a_hang started on 0", "b_good started on 1",
-                                               "b_good: not launched", "c_good started on 1",
-                                               "c_good: not launched", "a_hang: failed"});
-  CHECK(told.looks >= 8);  // one a second
-  CHECK(told.longest > std::chrono::seconds(8));
+  CHECK(observed.lines == std::vector<std::string>{"3 jobs, 3 to compile, 2 workers",
+                                                   "a_hang started on 0", "b_good started on 1",
+                                                   "b_good: not launched", "c_good started on 1",
+                                                   "c_good: not launched", "a_hang: failed"});
+  CHECK(observed.looks >= 8);  // one a second
+  CHECK(observed.longest > std::chrono::seconds(8));
 }
 
 TEST_CASE("a driver that takes all memory fails its job, and the next one is well") {

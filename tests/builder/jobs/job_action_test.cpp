@@ -21,8 +21,8 @@ struct Inputs {
   packs::Variant variant;
   bool finish = true;
   TunedSizes tuned{};
-  std::vector<std::uint32_t> also{};
-  packs::Bytes opening{};
+  std::vector<std::uint32_t> gpu_archs{};
+  packs::Bytes device_entries{};
   std::chrono::milliseconds timeout{1000};
 
   Inputs() {
@@ -44,8 +44,9 @@ struct Inputs {
 
   Action action() {
     device.description = runtime::describe(device.identity);
-    return action_of({device, program, variant, {timeout}, finish, tuned, also, opening},
-                     platform_of(device));
+    return action_of(
+        {device, program, variant, {timeout}, finish, tuned, gpu_archs, device_entries},
+        platform_of(device));
   }
 };
 
@@ -100,8 +101,8 @@ TEST_CASE("a job's key changes with everything that its answer depends on") {
       [](Inputs *i) {
         i->tuned = {{"blur", {1, 64, 1}}};
       },
-      [](Inputs *i) { i->also = {1000}; },
-      [](Inputs *i) { i->opening = {1}; },
+      [](Inputs *i) { i->gpu_archs = {1000}; },
+      [](Inputs *i) { i->device_entries = {1}; },
   };
   std::set<packs::Digest> keys;
   for (const Change &change : changes) keys.insert(key_with(change));
@@ -121,7 +122,7 @@ TEST_CASE("an action is canonical JSON with inputs, command, platform and output
   const Action action = Inputs().action();
   const json parsed = json::parse(action.text);
   CHECK(parsed.dump() == action.text);
-  CHECK(parsed["recipe"] == kRecipe);
+  CHECK(parsed["recipe"] == kBuilderVersion);
   CHECK(parsed["command"]["compile"] == "source");
   CHECK(parsed["command"]["options"] == "-DA");
   CHECK(parsed["inputs"]["program"] ==

@@ -140,7 +140,7 @@ TEST_CASE("a fresh build takes nothing from the store and replaces what it has")
   CHECK(builder.pack(builder.build(three_good())) == builder.pack(fresh));
 }
 
-TEST_CASE("a refusal is told again without the driver, until it is to be retried") {
+TEST_CASE("a refusal is reported again without the driver, until it is to be retried") {
   KILN_NEEDS_POCL();
   packs::Contents base;
   base.programs = {{"fill", "", {variant("wrong", "out[0] = undeclared;")}}};

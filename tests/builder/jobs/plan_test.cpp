@@ -174,7 +174,8 @@ TEST_CASE("devices with one binary key are built for once") {
   CHECK(plan.size() == 2);
 }
 
-TEST_CASE("a variant that cannot run does not keep its twin, which needs less, from its binary") {
+TEST_CASE(
+    "a variant that cannot run does not keep its duplicate, which needs less, from its binary") {
   auto base = two_variants();
   base.programs[0].variants[0].hash = base.programs[0].variants[1].hash;
   const auto plan = builder::make_plan(base, {device("1", false)}, {});
@@ -256,27 +257,27 @@ TEST_CASE("code for another compute capability is made where there is none yet")
   const auto base = two_variants();
   packs::Target target = target_of(nvidia("580"));
   target.binaries = {earlier_of(base, "nvidia-linker 1", "580")};
-  builder::PlanOptions also;
-  also.also = {1000, 1201};
-  const builder::Job job = plain_job(base, nvidia("580"), {target}, also);
+  builder::PlanOptions other_gpus;
+  other_gpus.gpu_archs = {1000, 1201};
+  const builder::Job job = plain_job(base, nvidia("580"), {target}, other_gpus);
   CHECK(job.need == Need::compile);
   CHECK(job.reason == "no code for compute capability 10.0 yet");
   std::vector<packs::Target> all{target};
-  for (const std::uint32_t compute_capability : also.also) {
+  for (const std::uint32_t compute_capability : other_gpus.gpu_archs) {
     all.push_back(target_of(builder::describe_other_gpu(nvidia("580"), compute_capability)));
     all.back().binaries = {earlier_of(base, "nvidia-linker 1", "580")};
   }
   CHECK(all[1].key == "profile=nvidia\ncompute_capability=10.0\naddress_bits=64\n");
   CHECK(all[2].key == "profile=nvidia\ncompute_capability=12.1\naddress_bits=64\n");
-  CHECK(plain_job(base, nvidia("580"), all, also).need == Need::reuse);
+  CHECK(plain_job(base, nvidia("580"), all, other_gpus).need == Need::reuse);
   all.pop_back();
-  CHECK(plain_job(base, nvidia("580"), all, also).reason ==
+  CHECK(plain_job(base, nvidia("580"), all, other_gpus).reason ==
         "no code for compute capability 12.1 yet");
   // It is NVIDIA's linker that makes it.
   const DeviceInfo intel = device_of("Intel(R) Corporation", "Intel(R) OpenCL", "24.35");
   packs::Target other = target_of(intel);
   other.binaries = {earlier_of(base, "")};
-  CHECK(plain_job(base, intel, {other}, also).need == Need::reuse);
+  CHECK(plain_job(base, intel, {other}, other_gpus).need == Need::reuse);
 }
 
 TEST_CASE("a work-group size that was tuned since is a reason to finish PoCL's binary again") {
@@ -321,7 +322,7 @@ TEST_CASE("a virtual device's binary is made anew by other tools, and by a devic
   class Backend final : public builder::VirtualDevice {
    public:
     const std::string &name() const override { return name_; }
-    const std::string &recipe() const override { return recipe_; }
+    const std::string &finisher() const override { return finisher_; }
     const std::string &driver() const override { return name_; }
     builder::Result<Made> compile(const packs::Variant & /*variant*/,
                                   const builder::CallLimits & /*limits*/,
@@ -330,7 +331,7 @@ TEST_CASE("a virtual device's binary is made anew by other tools, and by a devic
     }
 
     std::string name_ = "nvidia:sm_90";
-    std::string recipe_ = "virtual-described 1, ptxas 13";
+    std::string finisher_ = "virtual-described 1, ptxas 13";
   };
   const packs::Contents base = two_variants();
   const DeviceInfo present = nvidia("580");
@@ -350,11 +351,11 @@ TEST_CASE("a virtual device's binary is made anew by other tools, and by a devic
   target.binaries = {earlier_of(base, "virtual-described 1, ptxas 13", "580")};
   CHECK(plan_for(absent)[1].need == Need::reuse);
   CHECK(plan_for(present)[1].reason == "no device of this kind has launched the earlier binary");
-  backend->recipe_ = builder::kNeoRecipe;
+  backend->finisher_ = builder::kNeoFinisher;
   CHECK(plan_for(absent)[1].reason == "other tools made the earlier binary");
   target.binaries = {earlier_of(base, "virtual-neo 1 as kbl", "580")};
   CHECK(plan_for(absent)[1].need == Need::reuse);
-  backend->recipe_ = "virtual-described 1, ptxas 13";
+  backend->finisher_ = "virtual-described 1, ptxas 13";
   CHECK(plan_for(absent)[1].need == Need::reuse);
   CHECK(plan_for(present)[1].reason == "no device of this kind has launched the earlier binary");
   target.binaries = {earlier_of(base, "nvidia-linker 1", "580")};
@@ -363,7 +364,7 @@ TEST_CASE("a virtual device's binary is made anew by other tools, and by a devic
   target.binaries.clear();
   target.intermediates = {earlier_of(base, "virtual-described 1, ptxas none", "495")};
   CHECK(plan_for(absent)[1].reason == "other tools made the earlier binary");
-  backend->recipe_ = "virtual-described 1, ptxas none";
+  backend->finisher_ = "virtual-described 1, ptxas none";
   CHECK(plan_for(absent)[1].need == Need::reuse);
 }
 

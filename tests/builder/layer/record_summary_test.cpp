@@ -28,7 +28,7 @@ TEST_CASE("a recording counts each program once", "[record_summary]") {
         "2 programs recorded in s");
 }
 
-TEST_CASE("programs from an application's own cache are told, with the known folders",
+TEST_CASE("programs from an application's own cache are reported, with the known folders",
           "[record_summary]") {
   CHECK(recording_text(kOwn, "s", {}) ==
         "0 programs recorded in s; 1 program loaded from the application's own cache, not "
@@ -38,7 +38,7 @@ TEST_CASE("programs from an application's own cache are told, with the known fol
         "recorded: empty it (/h/a, /h/b) or switch it off, and record again");
 }
 
-TEST_CASE("what cannot be recorded is told by its reasons, and what needs no recording is not",
+TEST_CASE("programs that cannot be recorded are reported with the reasons, others are not",
           "[record_summary]") {
   CHECK(recording_text(line("a", "A") + line("b", "A") + line("b", "A") + line("c", "B") +
                            line("d", "it is not recorded: it has no kernels") +

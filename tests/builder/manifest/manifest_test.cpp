@@ -224,7 +224,7 @@ TEST_CASE("Programs, variants, kernels and sources are demanded") {
         "expected source = \"a file\" here or in [program.p]\n");
 }
 
-TEST_CASE("Values of the wrong type are told what they are") {
+TEST_CASE("Errors name the type of a value of the wrong type") {
   CHECK(Project().program_error("source = 5") ==
         "m.toml:3:10: error: \"source\" in [program.p] is an integer\n"
         "source = 5\n"

@@ -58,7 +58,7 @@ Answers wait_for_all(WorkerPool *pool) {
 
 }  // namespace
 
-TEST_CASE("of several pieces of work the one that is done first is told first") {
+TEST_CASE("of several pieces of work the one that is done first is reported first") {
   const Channel go;
   WorkerPool pool(2, [&](std::size_t piece) {
     if (piece == 7) go.get();

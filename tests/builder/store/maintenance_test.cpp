@@ -121,23 +121,23 @@ TEST_CASE("an export tells each job's action and outputs, and gives their bytes"
   const test::TemporaryFolder folder;
   Store store = opened(folder);
   put(store, "a", 5);
-  std::vector<nlohmann::json> told;
+  std::vector<nlohmann::json> exported;
   std::map<std::string, packs::Bytes> blobs;
   const builder::Status status = builder::export_jobs(
-      store, [&](const nlohmann::json &one) { told.push_back(one); },
+      store, [&](const nlohmann::json &one) { exported.push_back(one); },
       [&](const packs::Digest &name, const packs::Bytes &bytes) {
         blobs[packs::hex(name)] = bytes;
         return builder::Status();
       });
   CHECK(status.ok());
-  REQUIRE(told.size() == 1);
-  CHECK(told[0]["schema"] == 1);
-  CHECK(told[0]["key"] == packs::hex(action("a").key));
-  CHECK(told[0]["action"] == nlohmann::json{{"name", "a"}});
-  CHECK(told[0]["result"]["state"] == "done");
-  CHECK(told[0]["result"]["device"] == "GPU (driver 1)");
-  CHECK(told[0]["result"]["finished"] == 5);
-  const nlohmann::json outputs = told[0]["result"]["outputs"];
+  REQUIRE(exported.size() == 1);
+  CHECK(exported[0]["schema"] == 1);
+  CHECK(exported[0]["key"] == packs::hex(action("a").key));
+  CHECK(exported[0]["action"] == nlohmann::json{{"name", "a"}});
+  CHECK(exported[0]["result"]["state"] == "done");
+  CHECK(exported[0]["result"]["device"] == "GPU (driver 1)");
+  CHECK(exported[0]["result"]["finished"] == 5);
+  const nlohmann::json outputs = exported[0]["result"]["outputs"];
   REQUIRE(outputs.size() == 2);
   CHECK(outputs[0]["path"] == "also/1/bytes");
   CHECK(outputs[1]["path"] == "binary/bytes");

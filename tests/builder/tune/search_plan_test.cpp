@@ -170,7 +170,7 @@ TEST_CASE("A failed size is never the best, and its neighbours are left alone") 
   CHECK(hopeless.best() == failed);
 }
 
-TEST_CASE("The search asks for one size until it is told how long that took") {
+TEST_CASE("The search asks for one size until it knows how long that took") {
   Search search(2, kWide, limits(256, 32), {});
   const auto first = search.next();
   CHECK(search.next() == first);

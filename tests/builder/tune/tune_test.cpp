@@ -155,7 +155,7 @@ bool starts_with(const std::string &text, const std::string &start) {
 
 }  // namespace
 
-TEST_CASE("a variant that kills the driver or does nothing is told, and costs no other") {
+TEST_CASE("a variant that kills the driver or does nothing is reported, and costs no other") {
   KILN_NEEDS_POCL();
   const DeviceInfo device = scripted_pocl();
   Workshop shop({copying("good"), copying("dies"), copying("hangs"), copying("idle"),

@@ -234,7 +234,7 @@ TEST_CASE("A variant comes back from its JSON as it was") {
   CHECK(tuned_variant_from(to_json(wrong)).reason == "the result is wrong");
 }
 
-TEST_CASE("A work-group size is told without the dimensions that it does not use") {
+TEST_CASE("A work-group size is printed without the dimensions that it does not use") {
   CHECK(local_text({64, 1, 1}) == "64");
   CHECK(local_text({16, 4, 1}) == "16x4");
   CHECK(local_text({16, 1, 4}) == "16x1x4");

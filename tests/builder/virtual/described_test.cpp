@@ -74,7 +74,7 @@ TEST_CASE("a description tells the command, the device and what the compiler mak
       "max_work_group_size = 1024\n[environment]\nLICENCE = \"none\"\n");
   if (!description.ok()) FAIL(description.status().message);
   CHECK(description->name == "mali");
-  CHECK(description->recipe.starts_with("virtual-described 1, mali_clcc 9, description "));
+  CHECK(description->finisher.starts_with("virtual-described 1, mali_clcc 9, description "));
   CHECK(description->driver == "51");
   CHECK(description->takes_il);
   using Pair = std::pair<std::string, std::string>;
@@ -150,8 +150,8 @@ TEST_CASE("a description of several models has what each of them adds") {
   if (!one.ok()) FAIL(one.status().message);
   if (!two.ok()) FAIL(two.status().message);
   CHECK((one->name == "cc:g1" && one->driver == "7"));
-  CHECK(one->recipe.starts_with("virtual-described 1, cc 7, description "));
-  CHECK(one->recipe == two->recipe);
+  CHECK(one->finisher.starts_with("virtual-described 1, cc 7, description "));
+  CHECK(one->finisher == two->finisher);
   using Words = std::vector<std::string>;
   CHECK(one->command == Words{"cc", "-mg1", "-x", "{input}", "{output}"});
   CHECK(two->command == Words{"cc", "-mg2", "-x", "-y", "{input}", "{output}"});

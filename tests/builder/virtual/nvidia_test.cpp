@@ -128,7 +128,7 @@ TEST_CASE("ptxas gets the model and NVIDIA's options, and names the oldest drive
   const auto device = device_of(ptxas, "sm_100");
   if (!device.ok()) FAIL(device.status().message);
   CHECK(device->virtual_device->driver() == "525.60.13");
-  CHECK(device->virtual_device->recipe().find("ptxas 12.4.131") != std::string::npos);
+  CHECK(device->virtual_device->finisher().find("ptxas 12.4.131") != std::string::npos);
   CHECK(text_of(compiled(*device, kFill,
                          "-cl-std=CL1.2 -DN=3 -D M -cl-mad-enable -I inc -cl-nv-verbose "
                          "-cl-opt-disable -cl-nv-maxrregcount=32 -cl-nv-opt-level 2 -U X")) ==

@@ -130,7 +130,7 @@ TEST_CASE("a later ocloc tells the IP version and the extensions of a device") {
   CHECK(device->description.key.text() ==
         "profile=intel\nip_version=0x030dc008\ndriver_version=26.27.039122\naddress_bits=64\n");
   CHECK(device->description.family == "Xe-HPG");
-  CHECK(device->virtual_device->recipe().starts_with(
+  CHECK(device->virtual_device->finisher().starts_with(
       "virtual-described 1, ocloc 26.27.039122, description "));
   const auto &can = device->capabilities;
   CHECK((can.images && can.fp16 && !can.integer_dot_product && !can.fp64));

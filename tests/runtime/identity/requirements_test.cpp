@@ -186,7 +186,7 @@ TEST_CASE("a compute capability is compared by its two numbers", "[requirements]
         "needs compute capability 12.11 (this device has 12.10)");
 }
 
-TEST_CASE("a device without a compute capability is told whose it is", "[requirements]") {
+TEST_CASE("the reason says that only NVIDIA devices have a compute capability", "[requirements]") {
   CHECK(missing({"compute_capability:5.3"}) == "needs NVIDIA's compute capability 5.3");
   CHECK(missing({"compute_capability:9.0"}) == "needs NVIDIA's compute capability 9.0");
 }

@@ -92,7 +92,7 @@ class PackOfThree {
 };
 
 // "a: first by name"
-std::string told(const Choice &choice) {
+std::string text_of(const Choice &choice) {
   return std::string(choice.variant.name()) + ": " + choice.reason;
 }
 
@@ -103,7 +103,8 @@ TEST_CASE("the variant that was measured the fastest on this device is taken", "
   pack.program().preferred = {"a"};
   pack.tunings() = {time(kHere, "a", 300'000), time(kHere, "b", 100'000)};
   const Choice choice = pack.choose();
-  CHECK(told(choice) == "b: measured the fastest of 2 on this device for large problems: 0.100 ms");
+  CHECK(text_of(choice) ==
+        "b: measured the fastest of 2 on this device for large problems: 0.100 ms");
   CHECK(choice.by == KILN_CHOICE_MEASUREMENT);
   CHECK(choice.level == TuningLevel::device);
   CHECK(choice.size_class == SizeClass::large);
@@ -114,14 +115,14 @@ TEST_CASE("a variant that nobody measured loses to one that was", "[choice]") {
   PackOfThree pack;
   pack.program().preferred = {"a"};
   pack.tunings() = {time(kHere, "b", 9'000'000'000)};
-  CHECK(told(pack.choose()) ==
+  CHECK(text_of(pack.choose()) ==
         "b: the only one measured on this device for large problems: 9000.000 ms");
 }
 
 TEST_CASE("of equal times the first by name is taken", "[choice]") {
   PackOfThree pack;
   pack.tunings() = {time(kHere, "b", 5'000), time(kHere, "a", 5'000)};
-  CHECK(told(pack.choose()) ==
+  CHECK(text_of(pack.choose()) ==
         "a: measured the fastest of 2 on this device for large problems: 5.000 us");
 }
 
@@ -130,27 +131,27 @@ TEST_CASE("of times within 3% of the fastest the pack's preference decides", "[c
   pack.program().preferred = {"b"};
   pack.tunings() = {time(kHere, "a", 200'000), time(kHere, "b", 206'000)};
   const Choice choice = pack.choose();
-  CHECK(told(choice) ==
+  CHECK(text_of(choice) ==
         "b: preferred, and measured as good as the fastest of 2 on this device for large problems: "
         "0.206 ms");
   CHECK(choice.by == KILN_CHOICE_MEASUREMENT);
   CHECK(choice.nanoseconds == 206'000);
   pack.tunings() = {time(kHere, "a", 200'000), time(kHere, "b", 206'001)};
-  CHECK(told(pack.choose()) ==
+  CHECK(text_of(pack.choose()) ==
         "a: measured the fastest of 2 on this device for large problems: 0.200 ms");
   pack.program().preferred = {"a", "b"};
   pack.tunings() = {time(kHere, "a", 200'000), time(kHere, "b", 199'000)};
-  CHECK(told(pack.choose()).substr(0, 12) == "a: preferred");
+  CHECK(text_of(pack.choose()).substr(0, 12) == "a: preferred");
 }
 
 TEST_CASE("without a preference the fastest is taken, by however little", "[choice]") {
   PackOfThree pack;
   pack.tunings() = {time(kHere, "a", 200'001), time(kHere, "b", 200'000)};
-  CHECK(told(pack.choose()) ==
+  CHECK(text_of(pack.choose()) ==
         "b: measured the fastest of 2 on this device for large problems: 0.200 ms");
 }
 
-TEST_CASE("a time is told in microseconds below a tenth of a millisecond", "[choice]") {
+TEST_CASE("a time is text_of in microseconds below a tenth of a millisecond", "[choice]") {
   const auto time_told = [](std::uint64_t nanoseconds) {
     PackOfThree pack;
     pack.tunings() = {time(kHere, "a", nanoseconds)};
@@ -173,20 +174,22 @@ TEST_CASE("only the nearest level at which any variant was measured counts", "[c
                     default_time("b", 200'000),  time(kStranger, "a", 100'000)};
   const auto chosen = [&] { return pack.choose(); };
   const auto drop_first = [&] { pack.tunings().erase(pack.tunings().begin()); };
-  CHECK(told(chosen()) == "b: the only one measured on this device for large problems: 0.600 ms");
+  CHECK(text_of(chosen()) ==
+        "b: the only one measured on this device for large problems: 0.600 ms");
   drop_first();
-  CHECK(told(chosen()) == "a: the only one measured on this model for large problems: 0.500 ms");
+  CHECK(text_of(chosen()) == "a: the only one measured on this model for large problems: 0.500 ms");
   CHECK(chosen().level == TuningLevel::model);
   drop_first();
-  CHECK(told(chosen()) ==
+  CHECK(text_of(chosen()) ==
         "b: the only one measured on a device of this family for large problems: 0.400 ms");
   drop_first();
-  CHECK(told(chosen()) ==
+  CHECK(text_of(chosen()) ==
         "a: the only one measured on a device of this vendor for large problems: 0.300 ms");
   drop_first();
-  CHECK(told(chosen()) == "b: the only one measured for any device for large problems: 0.200 ms");
+  CHECK(text_of(chosen()) ==
+        "b: the only one measured for any device for large problems: 0.200 ms");
   drop_first();
-  CHECK(told(chosen()) == "a: first by name");  // a stranger's time says nothing
+  CHECK(text_of(chosen()) == "a: first by name");  // a stranger's time says nothing
 }
 
 TEST_CASE("times of different devices are not compared", "[choice]") {
@@ -197,7 +200,7 @@ TEST_CASE("times of different devices are not compared", "[choice]") {
   pack.tunings() = {time(kSister, "a", 30'000), time(kSister, "b", 20'000),
                     time(kSister, "c", 40'000), time(kUpdated, "a", 1'000)};
   pack.tunings().back().model = "G510";
-  CHECK(told(pack.choose(here)) ==
+  CHECK(text_of(pack.choose(here)) ==
         "b: measured the fastest of 3 on a device of this family for large problems: 20.000 us");
 }
 
@@ -218,11 +221,11 @@ TEST_CASE("of two devices that measured as many, the one with more samples count
 TEST_CASE("what the device cannot run is neither taken nor compared with", "[choice]") {
   PackOfThree pack;
   pack.tunings() = {time(kHere, "c", 10), time(kSister, "b", 20), time(kSister, "c", 30)};
-  CHECK(told(pack.choose()) ==
+  CHECK(text_of(pack.choose()) ==
         "b: the only one measured on a device of this family for large problems: 0.020 us");
   Device here = kHere;
   here.capabilities.fp16 = true;
-  CHECK(told(pack.choose(here)) ==
+  CHECK(text_of(pack.choose(here)) ==
         "c: the only one measured on this device for large problems: 0.010 us");
 }
 
@@ -251,16 +254,16 @@ TEST_CASE("each class has its own fastest, and its reason names the class", "[ch
   PackOfThree pack;
   pack.tunings() = {time(kHere, "a", 1, SizeClass::small), time(kHere, "b", 2, SizeClass::small),
                     time(kHere, "a", 5, SizeClass::medium), time(kHere, "b", 4, SizeClass::medium)};
-  CHECK(told(pack.choose(kHere, SizeClass::small)) ==
+  CHECK(text_of(pack.choose(kHere, SizeClass::small)) ==
         "a: measured the fastest of 2 on this device for small problems: 0.001 us");
-  CHECK(told(pack.choose(kHere, SizeClass::large)) ==
+  CHECK(text_of(pack.choose(kHere, SizeClass::large)) ==
         "b: measured the fastest of 2 on this device for medium problems: 0.004 us");
 }
 
 TEST_CASE("a nearer device counts before a nearer class", "[choice]") {
   PackOfThree pack;
   pack.tunings() = {time(kHere, "b", 10, SizeClass::small), time(kSister, "a", 10)};
-  CHECK(told(pack.choose()) ==
+  CHECK(text_of(pack.choose()) ==
         "b: the only one measured on this device for small problems: 0.010 us");
 }
 
@@ -268,7 +271,7 @@ TEST_CASE("times of single kernels do not choose a variant", "[choice]") {
   PackOfThree pack;
   pack.tunings() = {time(kHere, "b", 10)};
   pack.tunings()[0].kernel = "k";
-  CHECK(told(pack.choose()) == "a: first by name");
+  CHECK(text_of(pack.choose()) == "a: first by name");
 }
 
 TEST_CASE(
@@ -279,12 +282,12 @@ TEST_CASE(
     pack.program().preferred = std::move(preferred);
     return pack.choose();
   };
-  CHECK(told(chosen({"b", "a"})) == "b: preferred by the pack");
-  CHECK(told(chosen({"c", "gone", "b"})) == "b: preferred by the pack");
-  CHECK(told(chosen({"a"})) == "a: preferred by the pack");
+  CHECK(text_of(chosen({"b", "a"})) == "b: preferred by the pack");
+  CHECK(text_of(chosen({"c", "gone", "b"})) == "b: preferred by the pack");
+  CHECK(text_of(chosen({"a"})) == "a: preferred by the pack");
   CHECK(chosen({"a"}).by == KILN_CHOICE_PREFERENCE);
-  CHECK(told(chosen({"c", "gone"})) == "a: first by name");
-  CHECK(told(chosen({})) == "a: first by name");
+  CHECK(text_of(chosen({"c", "gone"})) == "a: first by name");
+  CHECK(text_of(chosen({})) == "a: first by name");
   CHECK(chosen({}).by == KILN_CHOICE_ORDER);
 }
 
@@ -293,7 +296,7 @@ TEST_CASE("a variant that is asked for is taken, whatever was measured", "[choic
   pack.tunings() = {time(kHere, "b", 10)};
   Choice choice;
   CHECK(pack.choose(kHere, "a", SizeClass::large, &choice).ok());
-  CHECK(told(choice) == "a: asked for by name");
+  CHECK(text_of(choice) == "a: asked for by name");
   CHECK(choice.by == KILN_CHOICE_NAME);
 }
 

@@ -21,9 +21,9 @@ kiln_unload unload(kiln_loader *loader, kiln_status expected = KILN_OK) {
 }
 
 // Notices of unloading, with what became of it.
-std::vector<std::pair<kiln_outcome, std::string>> told;
+std::vector<std::pair<kiln_outcome, std::string>> notices;
 void listen(const kiln_notice *notice, void *) {
-  if (notice->kind == KILN_NOTICE_UNLOADED) told.emplace_back(notice->outcome, notice->text);
+  if (notice->kind == KILN_NOTICE_UNLOADED) notices.emplace_back(notice->outcome, notice->text);
 }
 
 kiln_loader_options listening(const char *overlay = nullptr) {
@@ -31,7 +31,7 @@ kiln_loader_options listening(const char *overlay = nullptr) {
   options.size = sizeof(options);
   options.notice = listen;
   kiln_loader_use_overlay(&options, overlay, 0);
-  told.clear();
+  notices.clear();
   return options;
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("a load that failed on source, or that the driver recompiled, has used
   CHECK(unload(recompiled.loader) == KILN_UNLOAD_CALLED);
 }
 
-TEST_CASE("a call is told by a notice, and by the reports of later loads", "[unload]") {
+TEST_CASE("a call is reported by a notice, and in the reports of later loads", "[unload]") {
   reset_fake();
   const kiln_loader_options options = listening();
   packs::Contents contents = fake_contents();
@@ -83,9 +83,9 @@ TEST_CASE("a call is told by a notice, and by the reports of later loads", "[unl
   const std::string note = "the driver was asked to unload its compiler before";
   CHECK(load.json().find(note) == std::string::npos);
   CHECK(unload(load.loader) == KILN_UNLOAD_CALLED);
-  REQUIRE(told.size() == 1);
-  CHECK(told[0].first == KILN_OUTCOME_LOADED);
-  CHECK(told[0].second == "clUnloadPlatformCompiler was called");
+  REQUIRE(notices.size() == 1);
+  CHECK(notices[0].first == KILN_OUTCOME_LOADED);
+  CHECK(notices[0].second == "clUnloadPlatformCompiler was called");
   kiln_program *program = nullptr;
   kiln_report *report = nullptr;
   CHECK(kiln_load(load.loader, "q", nullptr, kSource, &program, &report, nullptr) == KILN_OK);
@@ -94,9 +94,9 @@ TEST_CASE("a call is told by a notice, and by the reports of later loads", "[unl
   kiln_program_release(program);
   fake().unload_code = CL_OUT_OF_RESOURCES;
   CHECK(unload(load.loader, KILN_ERROR_OPENCL) == KILN_UNLOAD_CALLED);
-  REQUIRE(told.size() == 2);
-  CHECK(told[1].first == KILN_OUTCOME_FAILED);
-  CHECK(told[1].second == "clUnloadPlatformCompiler returned CL_OUT_OF_RESOURCES (-5)");
+  REQUIRE(notices.size() == 2);
+  CHECK(notices[1].first == KILN_OUTCOME_FAILED);
+  CHECK(notices[1].second == "clUnloadPlatformCompiler returned CL_OUT_OF_RESOURCES (-5)");
 }
 
 TEST_CASE("the compiler is not unloaded under a load, of this loader or of another", "[unload]") {

@@ -106,7 +106,7 @@ TEST_CASE_METHOD(ManyPrograms, "a load that failed is tried again", "[load]") {
   kiln_program_release(program);
 }
 
-TEST_CASE_METHOD(ManyPrograms, "threads share a prefetch, and each program is told of once",
+TEST_CASE_METHOD(ManyPrograms, "threads share a prefetch, and each program is reported once",
                  "[load]") {
   Seen seen;
   std::vector<kiln_status> statuses(4, KILN_ERROR_ARGUMENT);

@@ -167,11 +167,11 @@ struct Outcome {
 // One start in a child, with the plan.
 Outcome start_with(const Plan &wanted, const packs::Bytes &pack, const fs::path &overlay,
                    const char *program = "p") {
-  int told[2];
-  REQUIRE(pipe(told) == 0);
+  int pipe_ends[2];
+  REQUIRE(pipe(pipe_ends) == 0);
   const int status = in_child([&] {
     static int out;
-    out = told[1];
+    out = pipe_ends[1];
     struct Told {
       static void on_notice(const kiln_notice *notice, void *) {
         if (notice->kind == KILN_NOTICE_STORED) (void)!KILN_REAL(write)(out, "s", 1);
@@ -193,15 +193,15 @@ Outcome start_with(const Plan &wanted, const packs::Bytes &pack, const fs::path 
     if (plan.calls >= plan.at) (void)!KILN_REAL(write)(out, "h", 1);
     _exit(0);
   });
-  close(told[1]);
+  close(pipe_ends[1]);
   Outcome outcome;
   outcome.killed = outcome.hit = WIFSIGNALED(status);
-  for (char byte = 0; read(told[0], &byte, 1) == 1;) {
+  for (char byte = 0; read(pipe_ends[0], &byte, 1) == 1;) {
     outcome.stored |= byte == 's';
     outcome.loaded |= byte == 'l';
     outcome.hit |= byte == 'h';
   }
-  close(told[0]);
+  close(pipe_ends[0]);
   return outcome;
 }
 

@@ -143,7 +143,7 @@ TEST_CASE("a journal that is started anew keeps what counts", "[journal]") {
     CHECK(anew.history(id).refusals == journal.history(id).refusals);
     CHECK(anew.history(id).passed_over == journal.history(id).passed_over);
   }
-  // One marker over two subjects stays one death of the rung.
+  // One marker over two tasks stays one death of the rung.
   runtime::Journal shared;
   shared.add({1, Verdict::crashed, KILN_RUNG_EXACT, 900});
   shared.add({1, Verdict::crashed, KILN_RUNG_EXACT, 17});

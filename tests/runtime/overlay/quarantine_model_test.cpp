@@ -30,7 +30,7 @@ const std::vector<Offer> kProgram = {{1, KILN_RUNG_EXACT}, {2, KILN_RUNG_SOURCE}
 
 struct Marker {
   std::uint16_t number = 0;
-  Offer subject{};
+  Offer task{};
 };
 
 enum class Phase : std::uint8_t { off, listed, collected, ready, inside, done };
@@ -47,7 +47,7 @@ struct State {
   std::vector<Marker> dead;  // by number
   Process processes[2];
   std::uint16_t next_marker = 1;
-  unsigned interruptions[3] = {};  // of each subject, by its id
+  unsigned interruptions[3] = {};  // of each task, by its id
 
   std::string key() const {
     std::string text;
@@ -62,7 +62,7 @@ struct State {
     };
     put_records(journal);
     put(dead.size());
-    for (const Marker &m : dead) put(m.number * 8u + m.subject.id);
+    for (const Marker &m : dead) put(m.number * 8u + m.task.id);
     for (const Process &p : processes) {
       put(static_cast<unsigned>(p.phase) * 8u + p.offer);
       put(p.found.size());
@@ -118,7 +118,7 @@ bool step(State *state, Process *process, bool refused) {
         const bool there =
             std::any_of(state->dead.begin(), state->dead.end(),
                         [&](const Marker &dead) { return dead.number == marker.number; });
-        const Record death{marker.subject.id, Verdict::crashed, marker.subject.rung, marker.number};
+        const Record death{marker.task.id, Verdict::crashed, marker.task.rung, marker.number};
         if (there && view.is_new_death(death, &found)) note(state, process, death);
       }
       process->phase = Phase::collected;

@@ -205,7 +205,7 @@ TEST_CASE("what the signed root names is compared before a driver gets it", "[tr
         std::string("failed: blob: ") + kOtherName);
 }
 
-TEST_CASE("under a warning a part with another name is told and used", "[trust]") {
+TEST_CASE("under a warning a part with another name is reported and used", "[trust]") {
   for (const char *blob : {static_cast<const char *>(nullptr), "the binary"}) {
     const packs::Bytes pack = with_false_name(blob);
     Demanding demand(KILN_TRUST_WARN);

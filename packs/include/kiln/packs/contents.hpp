@@ -25,7 +25,7 @@ Digest variant_hash(std::string_view source, std::string_view options,
                     const std::vector<std::string> &kernels);
 
 // Bytes to be stored: owned raw bytes, a blob of an open pack, which is copied as stored, or bytes
-// that are read from elsewhere when they are needed.
+// that a function reads when they are needed.
 class BlobSource {
  public:
   explicit BlobSource(Bytes raw);
@@ -46,11 +46,11 @@ class BlobSource {
   std::shared_ptr<const Bytes> raw_;
   std::shared_ptr<const Pack> pack_;
   BlobRef blob_;
-  struct Elsewhere {
+  struct OnDemand {
     std::uint64_t size;
     Read read;
   };
-  std::shared_ptr<const Elsewhere> elsewhere_;
+  std::shared_ptr<const OnDemand> on_demand_;
   Digest name_{};
 };
 
