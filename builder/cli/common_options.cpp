@@ -12,6 +12,7 @@
 #include "builder/base/names.hpp"
 #include "builder/base/this_process.hpp"
 #include "builder/cli/parse.hpp"
+#include "runtime/load/rungs.hpp"
 
 namespace kiln::cli {
 
@@ -137,11 +138,13 @@ void add_load_options(CLI::App &command, LoadOptions *options) {
   add_device_option(command, &options->selector, "the first device");
   add_variant_option(command, &options->variant,
                      "Variant; default: the one that the runtime chooses");
-  const auto set_without = [options](const std::vector<std::string> &rungs) {
-    for (const std::string &rung : rungs) {
-      (rung == "binary" ? options->no_binary
-       : rung == "il"   ? options->no_il
-                        : options->no_source) = true;
+  std::vector<std::string> words;
+  for (const runtime::Rung &rung : runtime::rungs()) {
+    if (words.empty() || words.back() != rung.word) words.emplace_back(rung.word);
+  }
+  const auto set_without = [options](const std::vector<std::string> &given) {
+    for (const runtime::Rung &rung : runtime::rungs()) {
+      if (std::count(given.begin(), given.end(), rung.word) != 0) options->without |= rung.off;
     }
   };
   command
@@ -150,7 +153,7 @@ void add_load_options(CLI::App &command, LoadOptions *options) {
           "Do not load 'binary' (overlay, exact, intermediate), 'il' or 'source'")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"binary", "il", "source"}).description(""))
+      ->check(CLI::IsMember(words).description(""))
       ->type_name("RUNG,...");
   add_overlay_option(
       command, &options->overlay,
@@ -185,10 +188,7 @@ Result<builder::RunRequest> make_request(const LoadOptions &options) {
   request.device = devices->front();
   request.program = options.program;
   request.variant = options.variant;
-  request.flags = KILN_LOAD_CHECK_RECOMPILED;
-  if (options.no_binary) request.flags |= KILN_LOAD_NO_BINARY;
-  if (options.no_il) request.flags |= KILN_LOAD_NO_IL;
-  if (options.no_source) request.flags |= KILN_LOAD_NO_SOURCE;
+  request.flags = KILN_LOAD_CHECK_RECOMPILED | options.without;
   request.unload = options.unload_compiler;
   request.overlay = options.overlay;
   request.timeout = in_milliseconds(options.timeout_seconds);

@@ -68,9 +68,7 @@ struct LoadOptions {
   std::string pack;
   std::string selector;
   std::string variant;
-  bool no_binary = false;
-  bool no_il = false;
-  bool no_source = false;
+  unsigned without = 0;  // the KILN_LOAD_* bits that leave out rungs
   bool unload_compiler = false;
   std::string overlay;
   double timeout_seconds = 120;

@@ -5,6 +5,7 @@
 #include "builder/cli/common_options.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/text.hpp"
+#include "runtime/load/rungs.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -23,8 +24,11 @@ std::string il_text(const runtime::Capabilities &capabilities) {
 // Returns the rungs that a load can take on this device, if the pack has everything.
 std::vector<std::string> rungs(const builder::DeviceInfo &device) {
   std::vector<std::string> names = {"exact"};
-  if (!device.capabilities.il_versions.empty()) names.emplace_back("il");
-  if (device.capabilities.compiler) names.emplace_back("source");
+  for (const runtime::Rung &rung : runtime::rungs()) {
+    if (rung.takes != nullptr && rung.takes(device.capabilities).ok()) {
+      names.emplace_back(rung.name);
+    }
+  }
   return names;
 }
 

@@ -210,7 +210,7 @@ class StartupBench {
     std::filesystem::create_directories(first, error);
     if (error) return {Code::failed, first + ": " + error.message()};
     const KilnStart how{folder_.path() + "/base.kiln", first + "/overlay", KILN_RUNG_SOURCE,
-                        KILN_LOAD_NO_IL, true};
+                        runtime::compiling_off(KILN_RUNG_SOURCE), true};
     StartTimes times;
     const auto started = answer(first + "/cache", [&] {
       json done = start_kiln(how, &times);

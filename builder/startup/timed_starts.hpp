@@ -10,6 +10,7 @@
 #include "builder/device/opened_device.hpp"
 #include "builder/launch/workload.hpp"
 #include "kiln/kiln.hpp"
+#include "runtime/load/rungs.hpp"
 
 namespace kiln::builder {
 
@@ -48,7 +49,7 @@ struct KilnStart {
   std::string pack_path;
   std::string overlay;               // folder; empty: none
   kiln_rung rung = KILN_RUNG_EXACT;  // that must give every program
-  unsigned flags = KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE;
+  unsigned flags = runtime::compiling_off();
   bool finish = false;  // make the overlay's binaries final afterwards
   // The folder of this process's driver caches, to see in it what launches compile. Looking takes
   // time, so such a start is not measured. Empty: not looked at.

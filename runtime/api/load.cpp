@@ -11,10 +11,6 @@ namespace kiln::runtime {
 
 namespace {
 
-constexpr unsigned kKnownFlags = KILN_LOAD_NO_BINARY | KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE |
-                                 KILN_LOAD_CHECK_RECOMPILED | KILN_LOAD_NO_OVERLAY |
-                                 KILN_LOAD_FOR_SMALL | KILN_LOAD_FOR_MEDIUM | KILN_LOAD_UNPROVEN;
-
 kiln_status open_pack(const packs::Status &status, std::shared_ptr<const packs::Pack> &&pack,
                       kiln_pack **out, kiln_error *error) {
   if (!status.ok()) return report_error(status, error);
@@ -54,7 +50,8 @@ const char *read_notes(const kiln_loader_options &options, Loader *loader) {
 
 Status check_flags(const char *function, unsigned flags) {
   constexpr unsigned kSizes = KILN_LOAD_FOR_SMALL | KILN_LOAD_FOR_MEDIUM;
-  if ((flags & ~kKnownFlags) != 0) {
+  const unsigned known = rung_flags() | kSizes | KILN_LOAD_CHECK_RECOMPILED | KILN_LOAD_UNPROVEN;
+  if ((flags & ~known) != 0) {
     return Status::error(Code::bad_argument, {function, ": unknown bits in flags"});
   }
   if ((flags & kSizes) != kSizes) return {};

@@ -32,11 +32,6 @@ inline bool is_known(Verdict verdict) {
          verdict == Verdict::binary_read || verdict == Verdict::taken;
 }
 
-inline constexpr kiln_rung kHighestRung = KILN_RUNG_INTERMEDIATE;
-// Numbers in earlier journals that are no rung now: the compatible rung, and kNoLoad.
-inline constexpr std::uint8_t kEarlierCompatible = 2;
-inline constexpr std::uint8_t kEarlierNoLoad = 7;
-
 // A rung's number as stored on disk, or kNoLoad.
 class RungByte {
  public:
@@ -46,15 +41,12 @@ class RungByte {
 
   constexpr std::uint8_t value() const { return value_; }
   // Returns the rung to show to people; KILN_RUNG_ERROR if there is none.
-  constexpr kiln_rung rung() const {
-    return is_rung() ? static_cast<kiln_rung>(value_) : KILN_RUNG_ERROR;
-  }
-  constexpr bool is_rung() const {
-    return value_ <= kHighestRung && value_ != kEarlierCompatible && value_ != kEarlierNoLoad;
-  }
+  kiln_rung rung() const;
+  // Returns whether it is a rung of the ladder, or KILN_RUNG_ERROR.
+  bool is_rung() const;
   // Returns whether the rung compiles IL or source, which takes so long that the application is
   // often ended meanwhile.
-  constexpr bool is_slow() const { return value_ == KILN_RUNG_IL || value_ == KILN_RUNG_SOURCE; }
+  bool is_slow() const;
 
   friend constexpr bool operator==(RungByte a, RungByte b) { return a.value_ == b.value_; }
   friend constexpr bool operator!=(RungByte a, RungByte b) { return !(a == b); }
@@ -135,6 +127,7 @@ class Guarded {
   packs::Status status_;
 };
 
+struct BuildOutcome;
 struct LoadedProgram;
 struct Report;
 
@@ -177,10 +170,28 @@ std::uint64_t launch_id(const DriverTask &task, unsigned index);
 // Kernels of a program whose launches are marked; launches of its later kernels are not.
 inline constexpr unsigned kMarkedKernels = 64;
 
-// Returns ok if the kernels that `task` loads may be launched, else why the task is in quarantine.
-// `last` and `dry_run` are as for Guard::check().
-packs::Status check_launches(Guard *guard, const DriverTask &task, std::size_t kernels,
-                             bool last = false, bool dry_run = false);
+// Returns ok if `task` may load a program with that many kernels and they may be launched, else why
+// the task is in quarantine. `last` and `dry_run` are as for Guard::check().
+packs::Status check_load(Guard *guard, const DriverTask &task, std::size_t kernels,
+                         bool last = false, bool dry_run = false);
+// Returns the kernels that the driver is not known to survive launching: bit i for kernel i.
+std::uint64_t unproven_launches(const Guard &guard, const DriverTask &task, std::size_t kernels);
+
+// What a load reports about a task that it passes over.
+struct PassedOver {
+  kiln_outcome outcome = KILN_OUTCOME_QUARANTINED;
+  std::string reason;
+  std::string log{};
+};
+// Reports the task as quarantined, for check_load()'s reason. If it is in quarantine only because
+// the compiler refused it in an earlier run, reports it as failed instead, with the log kept from
+// that run.
+PassedOver passed_over(Persistence &persistence, const DriverTask &task,
+                       const packs::Status &quarantine);
+// Remembers a build that failed if the compiler refused the program and would do so again. Running
+// out of memory, for example, is not such a refusal.
+void keep_refusal(Persistence &persistence, const DriverTask &task, const BuildOutcome &outcome,
+                  Guarded *guarded);
 
 // Tasks on the driver's binary of a variant.
 enum class BinaryTask : unsigned {

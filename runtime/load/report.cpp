@@ -102,7 +102,8 @@ void append_nearest(const Report &report, std::string *out) {
 
 std::optional<Nearest> Report::nearest() const {
   std::optional<Nearest> nearest;
-  if (rung == KILN_RUNG_EXACT || rung == KILN_RUNG_OVERLAY) return nearest;
+  const Rung *used = find_rung(rung);
+  if (used != nullptr && !used->compiles) return nearest;
   unsigned best = 0;
   for (std::size_t i = 0; i < pack->target_count(); ++i) {
     packs::TargetRef target;

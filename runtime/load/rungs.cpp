@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <iterator>
 
 #include "kiln/packs/bytes.hpp"
 #include "runtime/identity/requirements.hpp"
@@ -167,14 +168,14 @@ Offers offer_intermediate(const Wanted &wanted) {
   return {std::move(best)};
 }
 
-}  // namespace
+Status takes_il(const Capabilities &device) {
+  if (!device.il_versions.empty()) return {};
+  return Status::error(Code::failed, "the device takes no SPIR-V");
+}
 
 Offers offer_il(const Wanted &wanted) {
   const Capabilities &device = wanted.loader.device->capabilities;
   const VariantRef variant = wanted.variant;
-  if (device.il_versions.empty()) {
-    return {no_offer(KILN_OUTCOME_SKIPPED, "the device takes no SPIR-V")};
-  }
   const bool narrow = device.address_bits == 32;
   Offer offer = offer_portable(
       wanted, Form::il, wanted.loader.pack->blob(narrow ? variant.il32() : variant.il64()),
@@ -188,43 +189,70 @@ Offers offer_il(const Wanted &wanted) {
   return {std::move(offer)};
 }
 
+Status takes_source(const Capabilities &device) {
+  if (device.compiler) return {};
+  return Status::error(Code::failed, "the device has no compiler");
+}
+
 Offers offer_source(const Wanted &wanted) {
-  if (!wanted.loader.device->capabilities.compiler) {
-    return {no_offer(KILN_OUTCOME_SKIPPED, "the device has no compiler")};
-  }
   return {offer_portable(wanted, Form::source, wanted.loader.pack->blob(wanted.variant.source()),
                          "source")};
 }
 
-constexpr unsigned kNoBinary = KILN_LOAD_NO_BINARY;
+// clang-format off
+constexpr Rung kLadder[] = {
+    // id, name, title, form, compiles
+    // word, off, off_alone, offers, takes, nvidia_only, has_proofs
+    {KILN_RUNG_OVERLAY, "overlay", "overlay", Form::binary, false,
+     "binary", KILN_LOAD_NO_BINARY, KILN_LOAD_NO_OVERLAY, offer_overlay, nullptr, false, false},
+    {KILN_RUNG_EXACT, "exact", "exact", Form::binary, false,
+     "binary", KILN_LOAD_NO_BINARY, 0, offer_exact, nullptr, false, true},
+    {KILN_RUNG_INTERMEDIATE, "intermediate", "intermediate", Form::binary, true,
+     "binary", KILN_LOAD_NO_BINARY, 0, offer_intermediate, nullptr, true, false},
+    {KILN_RUNG_IL, "il", "IL", Form::il, true,
+     "il", KILN_LOAD_NO_IL, 0, offer_il, takes_il, false, false},
+    {KILN_RUNG_SOURCE, "source", "source", Form::source, true,
+     "source", KILN_LOAD_NO_SOURCE, 0, offer_source, takes_source, false, false}};
+// clang-format on
 
-// id, name, title, form, compiles, off, offers, nvidia_only
-constexpr Rung kLadder[kRungs] = {
-    {KILN_RUNG_OVERLAY, "overlay", "overlay", Form::binary, false, kNoBinary | KILN_LOAD_NO_OVERLAY,
-     offer_overlay, false},
-    {KILN_RUNG_EXACT, "exact", "exact", Form::binary, false, kNoBinary, offer_exact, false},
-    {KILN_RUNG_INTERMEDIATE, "intermediate", "intermediate", Form::binary, true, kNoBinary,
-     offer_intermediate, true},
-    {KILN_RUNG_IL, "il", "IL", Form::il, true, KILN_LOAD_NO_IL, offer_il, false},
-    {KILN_RUNG_SOURCE, "source", "source", Form::source, true, KILN_LOAD_NO_SOURCE, offer_source,
-     false}};
-
-// The journal knows rungs only by their numbers.
-constexpr bool agrees_with_the_journal() {
-  for (const Rung &rung : kLadder) {
-    const RungByte byte = rung.id;
-    if (!byte.is_rung() || byte.is_slow() != (rung.form != Form::binary)) return false;
-  }
-  return true;
-}
-static_assert(agrees_with_the_journal(), "kHighestRung and is_slow() of persistence.hpp");
-
-const Rung *find_rung(kiln_rung id) {
+const Rung *find_row(std::uint8_t id) {
   for (const Rung &rung : kLadder) {
     if (rung.id == id) return &rung;
   }
   return nullptr;
 }
+
+}  // namespace
+
+Rungs rungs() { return {std::begin(kLadder), std::end(kLadder)}; }
+
+unsigned rung_flags() {
+  unsigned flags = 0;
+  for (const Rung &rung : kLadder) flags |= rung.off | rung.off_alone;
+  return flags;
+}
+
+unsigned compiling_off(kiln_rung kept) {
+  unsigned flags = 0;
+  for (const Rung &rung : kLadder) {
+    if (rung.form != Form::binary && rung.id != kept) flags |= rung.off;
+  }
+  return flags;
+}
+
+bool RungByte::is_rung() const { return value_ == KILN_RUNG_ERROR || find_row(value_) != nullptr; }
+
+kiln_rung RungByte::rung() const {
+  const Rung *row = find_row(value_);
+  return row == nullptr ? KILN_RUNG_ERROR : row->id;
+}
+
+bool RungByte::is_slow() const {
+  const Rung *row = find_row(value_);
+  return row != nullptr && row->form != Form::binary;
+}
+
+const Rung *find_rung(kiln_rung id) { return find_row(static_cast<std::uint8_t>(id)); }
 
 const char *rung_name(kiln_rung id) {
   const Rung *rung = find_rung(id);
@@ -240,16 +268,42 @@ bool is_proven(const packs::Pack &pack, const Device &device, VariantRef variant
   return binary && packs::is_proof(binary.provenance.proof(), true);
 }
 
-bool is_last(const Wanted &wanted, kiln_rung id) {
-  bool below = false;
-  for (const Rung &rung : kLadder) {
-    if (below && rung.form != Form::binary && (wanted.flags & rung.off) == 0 &&
-        rung.offers(wanted).front()) {
-      return false;
-    }
-    below = below || rung.id == id;
+bool is_listed(const Rung &rung, const Device &device) {
+  return !rung.nvidia_only || device.description.finishing == Finishing::linker;
+}
+
+Status may_try(const Rung &rung, const Wanted &wanted) {
+  const Loader &loader = wanted.loader;
+  const char *why = nullptr;
+  if ((wanted.flags & (rung.off | rung.off_alone)) != 0) {
+    why = "switched off";
+  } else if ((wanted.flags & KILN_LOAD_UNPROVEN) == 0 && requires_proof(wanted.variant) &&
+             !(rung.has_proofs && is_proven(*loader.pack, *loader.device, wanted.variant))) {
+    why = "the variant requires a binary with a proof";
+  } else if ((loader.notes.flags & KILN_DRIVER_NEVER_GIVE) != 0 && rung.form == Form::binary) {
+    why = "a driver note: never give it binaries";
   }
-  return true;
+  if (why != nullptr) return Status::error(Code::failed, why);
+  return rung.takes == nullptr ? Status() : rung.takes(loader.device->capabilities);
+}
+
+const Rung *lowest_offering(const Wanted &wanted, Offer *offer) {
+  for (std::size_t i = std::size(kLadder); i-- > 0;) {
+    const Rung &rung = kLadder[i];
+    if (rung.form == Form::binary || (wanted.flags & rung.off) != 0 ||
+        !rung.takes(wanted.loader.device->capabilities).ok()) {
+      continue;
+    }
+    *offer = rung.offers(wanted).front();
+    if (*offer) return &rung;
+  }
+  return nullptr;
+}
+
+bool is_last(const Wanted &wanted, const Rung &rung) {
+  Offer ignored;
+  const Rung *lowest = lowest_offering(wanted, &ignored);
+  return lowest == nullptr || lowest <= &rung;
 }
 
 }  // namespace kiln::runtime

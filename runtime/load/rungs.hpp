@@ -37,18 +37,35 @@ struct Offer {
 
 struct Rung {
   kiln_rung id;
-  const char *name;   // in reports' JSON: "il"
-  const char *title;  // in sentences: "IL"
-  Form form;          // the driver's input; the driver compiles IL and source
-  bool compiles;      // the driver compiles when it loads
-  unsigned off;       // the KILN_LOAD_* bits; any of these leaves the rung out
+  const char *name;    // in reports' JSON: "il"
+  const char *title;   // in sentences: "IL"
+  Form form;           // the driver's input; the driver compiles IL and source
+  bool compiles;       // the driver compiles when it loads
+  const char *word;    // the word of `kiln --without`, and the KILN_LOAD_* bit: leave out all rungs
+  unsigned off;        // that have them
+  unsigned off_alone;  // another bit, which leaves out only this rung; 0: none
   // Returns the rung's offers, best first; never empty.
   std::vector<Offer> (*offers)(const Wanted &wanted);
+  // Returns ok if the device takes this form, else what it lacks. Null: every device takes it.
+  Status (*takes)(const Capabilities &device);
   bool nvidia_only;  // missing in other vendors' reports
+  bool has_proofs;   // a variant that requires a proof may be loaded from this rung
 };
 
-inline constexpr std::size_t kRungs = 5;
-extern const Rung kLadder[kRungs];  // best first
+// The ladder, best rung first.
+struct Rungs {
+  const Rung *first;
+  const Rung *last;
+
+  const Rung *begin() const { return first; }
+  const Rung *end() const { return last; }
+};
+Rungs rungs();
+
+// Returns the KILN_LOAD_* bits that leave out rungs.
+unsigned rung_flags();
+// Returns the bits that leave out every rung of IL or source but `kept`.
+unsigned compiling_off(kiln_rung kept = KILN_RUNG_ERROR);
 
 // Returns the row; null for KILN_RUNG_ERROR and for numbers that are no rung.
 const Rung *find_rung(kiln_rung id);
@@ -60,11 +77,15 @@ const char *rung_name(kiln_rung id);
 bool requires_proof(packs::VariantRef variant);
 bool is_proven(const packs::Pack &pack, const Device &device, packs::VariantRef variant);
 
-// Offer the pack's SPIR-V or source, as the ladder's rungs do.
-std::vector<Offer> offer_il(const Wanted &wanted);
-std::vector<Offer> offer_source(const Wanted &wanted);
+// Returns whether reports of loads on the device list the rung.
+bool is_listed(const Rung &rung, const Device &device);
+// Returns ok if the rung may be asked for offers, else why it is skipped: it is switched off, the
+// variant requires a proof, a driver note forbids binaries, or the device lacks something.
+Status may_try(const Rung &rung, const Wanted &wanted);
 
-// Returns whether no rung below `id` can offer IL or source.
-bool is_last(const Wanted &wanted, kiln_rung id);
+// Returns the lowest rung that offers IL or source, and sets `*offer`; null if there is none.
+const Rung *lowest_offering(const Wanted &wanted, Offer *offer);
+// Returns whether no rung below `rung` offers IL or source.
+bool is_last(const Wanted &wanted, const Rung &rung);
 
 }  // namespace kiln::runtime

@@ -31,8 +31,7 @@ Status own_binary(const Loader &loader, packs::VariantRef variant, cl_program pr
 Status try_cubin(const Loader &loader, packs::VariantRef variant, packs::View cubin) {
   Guard *guard = guard_of(loader);
   const DriverTask given{packs::xxh3(cubin.data, cubin.size), KILN_RUNG_OVERLAY};
-  if (Status s = guard->check(given); !s.ok()) return s;
-  if (Status s = check_launches(guard, given, variant.kernels().size()); !s.ok()) return s;
+  if (Status s = check_load(guard, given, variant.kernels().size()); !s.ok()) return s;
   Guarded guarded(guard, given, loader.deadline_milliseconds);
   BuildOutcome outcome = build_program(*loader.device, loader.context.get(), Form::binary, cubin,
                                        variant.options(), expected_kernels(variant));
@@ -81,13 +80,9 @@ Status build_again(const Loader &loader, packs::VariantRef variant, packs::Bytes
     return Status::error(Code::failed, "the driver died or hung when it built the program again");
   }
   const Wanted wanted{loader, variant};
-  Form form = Form::source;
-  Offer offer = offer_source(wanted).front();
-  if (!offer) {
-    form = Form::il;
-    offer = offer_il(wanted).front();
-  }
-  if (!offer) {
+  Offer offer;
+  const Rung *rung = lowest_offering(wanted, &offer);
+  if (rung == nullptr) {
     return Status::error(Code::failed, "the pack has neither source nor IL to make it of");
   }
   packs::Bytes scratch;
@@ -95,7 +90,7 @@ Status build_again(const Loader &loader, packs::VariantRef variant, packs::Bytes
   if (Status s = loader.pack->read_blob(offer.blob, &scratch, &bytes); !s.ok()) return s;
   Guarded guarded(guard, building, loader.deadline_milliseconds);
   BuildOutcome outcome =
-      build_program(*loader.device, loader.context.get(), form, bytes,
+      build_program(*loader.device, loader.context.get(), rung->form, bytes,
                     concat({variant.options(), loader.notes.options}), expected_kernels(variant));
   if (!outcome.error.ok()) return std::move(outcome.error);
   Status status = own_binary(loader, variant, outcome.built.program.get(), binary);

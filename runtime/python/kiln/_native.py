@@ -15,7 +15,8 @@ import weakref
 
 VERSION = (0, 1)  # of the headers that this module follows
 
-NO_IL, NO_SOURCE = 2, 4  # KILN_LOAD_*
+# The rungs that the driver compiles, each with the KILN_LOAD_* bit that leaves it out.
+COMPILED = {"il": 2, "source": 4}
 
 _NAME_SIZE = 36  # KILN_RECORDED_NAME_SIZE
 
@@ -194,11 +195,11 @@ class Kiln:
         try:
             # A binary of any variant comes before the source of one.
             try:
-                return self._load(loader, name, NO_IL | NO_SOURCE, adopt)
+                return self._load(loader, name, sum(COMPILED.values()), adopt)
             except Error:
                 if not overlay:
                     raise
-            return self._load(loader, name, NO_IL, adopt)
+            return self._load(loader, name, sum(COMPILED.values()) - COMPILED["source"], adopt)
         finally:
             self._runtime.kiln_loader_release(loader)
 
@@ -209,7 +210,7 @@ class Kiln:
                   ctypes.byref(program), ctypes.byref(report))
             full = json.loads(self._runtime.kiln_report_json(report))
             outcome = {"rung": full["rung"]}
-            if outcome["rung"] in ("il", "source"):
+            if outcome["rung"] in COMPILED:
                 outcome.update(_miss(full))
             return outcome, adopt(self._runtime.kiln_program_cl(program))
         finally:

@@ -88,7 +88,7 @@ class _Adapter:
             line["program"], self._device(device.int_ptr), context.int_ptr, self._overlay,
             lambda pointer: self._cl._Program.from_int_ptr(pointer, True))
         line.update(outcome)
-        line["outcome"] = "compiled" if line["rung"] in ("il", "source") else "served"
+        line["outcome"] = "compiled" if line["rung"] in _native.COMPILED else "served"
         return made
 
     def _device(self, pointer):

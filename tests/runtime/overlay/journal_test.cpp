@@ -110,7 +110,7 @@ TEST_CASE(
     const runtime::RungByte rung{static_cast<std::uint8_t>(value)};
     runtime::encode_record({7, runtime::Verdict::crashed, rung, 3}, bytes);
     const runtime::Record record = runtime::decode_record(bytes);
-    const bool known = (value <= runtime::kHighestRung && value != 2) || value == 0xff;
+    const bool known = (value <= KILN_RUNG_INTERMEDIATE && value != 2) || value == 0xff;
     CHECK((record.verdict == runtime::Verdict::crashed) == known);
     if (known) CHECK(record.rung == rung);
   }
