@@ -186,7 +186,7 @@ runtime::Guard *quarantine_of(cl_device_id id) {
   return shared.overlay == nullptr ? nullptr : &shared.overlay->guard();
 }
 
-runtime::BlobUse subject_of(const BinaryArguments &arguments) {
+runtime::DriverTask task_of(const BinaryArguments &arguments) {
   return {packs::xxh3(arguments.binaries[0], arguments.lengths[0]), KILN_RUNG_EXACT};
 }
 
@@ -361,12 +361,12 @@ cl_program create_with_binary(const BinaryArguments &arguments, cl_int *status, 
     if (made != nullptr) report_own_binary(bytes_of(arguments), start);
     return made;
   }
-  const runtime::BlobUse subject = subject_of(arguments);
-  const packs::Status allowed = quarantine->check(subject);
+  const runtime::DriverTask task = task_of(arguments);
+  const packs::Status allowed = quarantine->check(task);
   if (!allowed.ok()) return refuse(allowed.message, status, code);
   cl_program made = nullptr;
   {
-    const runtime::Guarded guarded(quarantine, subject, 0);
+    const runtime::Guarded guarded(quarantine, task, 0);
     made = by_driver(arguments, status, code);
   }
   if (made == nullptr) return made;
@@ -375,7 +375,7 @@ cl_program create_with_binary(const BinaryArguments &arguments, cl_int *status, 
   known->handle = made;
   known->context = arguments.context;
   known->kind = Program::Kind::own_binary;
-  known->binary = subject.id;
+  known->binary = task.id;
   objects().add(known);
   return made;
 }

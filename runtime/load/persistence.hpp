@@ -66,7 +66,6 @@ struct DriverTask {
   std::uint64_t id = 0;
   RungByte rung;
 };
-using BlobUse = DriverTask;  // the layer's word for it
 
 // The history of one task.
 struct History {
