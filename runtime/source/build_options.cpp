@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "kiln/packs/text.hpp"
+
 namespace kiln::source {
 namespace {
 
@@ -65,11 +67,6 @@ constexpr std::string_view kLanguages[] = {"cl", "clc++", "spir"};
 // Characters at the start of a folder's name that compilers replace, or read as another option.
 constexpr std::string_view kFolderMarks = "-=$";
 
-template <std::size_t kCount>
-bool is_among(std::string_view word, const std::string_view (&words)[kCount]) {
-  return std::find(std::begin(words), std::end(words), word) != std::end(words);
-}
-
 bool is_plain(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -79,7 +76,7 @@ bool is_plain(std::string_view text) {
 
 bool is_understood(std::string_view option) {
   const auto begins = [option](std::string_view family) { return option.starts_with(family); };
-  return is_among(option, kKnown) ||
+  return packs::is_among(option, kKnown) ||
          (is_plain(option) && std::any_of(std::begin(kFamilies), std::end(kFamilies), begins));
 }
 
@@ -162,7 +159,7 @@ Result<IncludeOptions> include_options(std::string_view options) {
     const OptionWord &word = (*words)[i];
     const std::string kind = word.text.substr(0, 2);
     if (word.text == "-x") {
-      if (++i < words->size() && is_among((*words)[i].text, kLanguages)) continue;
+      if (++i < words->size() && packs::is_among((*words)[i].text, kLanguages)) continue;
       return refused("its option -x, without a language that is known");
     }
     if (kind != "-D" && kind != "-U" && kind != "-I") {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "kiln/packs/text.hpp"
+
 namespace kiln::source {
 namespace {
 
@@ -303,19 +305,16 @@ bool is_listed(const LogicalLine &line) {
       "OPENCL", "OPENCL_EXTENSION",     "unroll", "nounroll", "omp",
       "ivdep",  "promote_to_registers", "pack"};
   constexpr std::string_view kTheirs[] = {"unroll", "nounroll", "loop", "diagnostic", "ivdep"};
-  const auto is_among = [](std::string_view word, const auto &words) {
-    return std::find(std::begin(words), std::end(words), word) != std::end(words);
-  };
   const Directive directive = directive_of(line);
-  if (!directive.is_one || is_among(directive.name, kNames)) return true;
+  if (!directive.is_one || packs::is_among(directive.name, kNames)) return true;
   std::string_view operands = trimmed(std::string_view(line.code).substr(directive.operands));
   if (directive.name.empty()) return operands.empty();
   if (directive.name != "pragma") return false;
   const std::string_view word = first_word(operands);
   operands = trimmed(operands.substr(word.size()));
   if (word == "once") return operands.empty();
-  if (word == "GCC" || word == "clang") return is_among(first_word(operands), kTheirs);
-  return is_among(word, kPragmas);
+  if (word == "GCC" || word == "clang") return packs::is_among(first_word(operands), kTheirs);
+  return packs::is_among(word, kPragmas);
 }
 
 std::string_view include_guard(const std::vector<LogicalLine> &lines) {

@@ -49,11 +49,6 @@ constexpr const char *kFolderVariables[] = {"CPATH", "C_INCLUDE_PATH", "CPLUS_IN
 
 using Words = std::vector<std::string_view>;
 
-template <std::size_t kCount>
-bool is_among(std::string_view word, const std::string_view (&words)[kCount]) {
-  return std::find(std::begin(words), std::end(words), word) != std::end(words);
-}
-
 // Returns the words that a program must not have.
 Words odd_words(bool has_files) {
   Words words(std::begin(kWords), std::end(kWords));
@@ -133,7 +128,7 @@ class WordCheck {
  private:
   void take(std::string_view word) {
     has_assembly_ =
-        has_assembly_ || ((word[0] == '_' || word[0] == 'a') && is_among(word, kAssembly));
+        has_assembly_ || ((word[0] == '_' || word[0] == 'a') && packs::is_among(word, kAssembly));
     if (word[0] != '_') return;
     for (const std::string_view odd : words_) {
       if (word == odd && found_.empty()) found_ = odd;

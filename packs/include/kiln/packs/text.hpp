@@ -3,9 +3,11 @@
 // many times the code of a call.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,12 @@ std::string hex64(std::uint64_t value);
 // Returns an ASCII letter in lower case, and any other character as it is. The C library's tolower
 // follows the locale.
 inline char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Returns whether the word is one of these.
+template <std::size_t kCount>
+bool is_among(std::string_view word, const std::string_view (&words)[kCount]) {
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
 
 // Compares the numbers in two versions one after the other: "580.9" comes before "580.65.06".
 // Ignores the text between numbers. Returns a negative number, zero or a positive number.
