@@ -128,7 +128,9 @@ Status Session::set_arguments() {
     for (unsigned i = 0; i < bindings.size(); ++i) {
       const Binding &b = bindings[i];
       kiln::Status status;
-      if (b.memory == SIZE_MAX) {
+      if (b.local != 0) {
+        status = kernels_[s].set(i, kiln::local(b.local));
+      } else if (b.memory == SIZE_MAX) {
         kiln_kernel_set_value(kernels_[s].get(), i, b.bytes.data(), b.bytes.size(), &status);
       } else if (workload_.memories[b.memory].storage == Storage::image) {
         status = kernels_[s].set(i, held_[b.memory].image);

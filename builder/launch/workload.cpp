@@ -110,7 +110,7 @@ class Planner {
       case Role::output:
       case Role::scratch: break;
     }
-    return bind_memory(a, out);
+    return a.storage == Storage::local ? bind_local(a, out) : bind_memory(a, out);
   }
 
   Status bind_memory(const packs::Argument &a, Binding *out) {
@@ -129,21 +129,36 @@ class Planner {
     memory.type = a.type;
     memory.channels = a.channels;
     memory.accumulates = a.accumulates;
-    memory.shape = shape_of(a);
-    const auto terms = parse_terms(memory.shape.extent);
+    if (Status s = give_extent(a, &memory); !s.ok()) return s;
+    if (Status s = give_host_shape(&memory); !s.ok()) return s;
+    workload_.memories.push_back(std::move(memory));
+    return {};
+  }
+
+  Status bind_local(const packs::Argument &a, Binding *out) const {
+    Memory memory;
+    memory.type = a.type;
+    memory.channels = a.channels;
+    Status status = give_extent(a, &memory);
+    out->local = memory.bytes();
+    return status;
+  }
+
+  // Sets the argument's shape in elements.
+  Status give_extent(const packs::Argument &a, Memory *memory) const {
+    memory->shape = shape_of(a);
+    const auto terms = parse_terms(memory->shape.extent);
     if (!terms) {
-      return {Code::bad_input, fmt::format("extent \"{}\": {}", memory.shape.extent, kTermRule)};
+      return {Code::bad_input, fmt::format("extent \"{}\": {}", memory->shape.extent, kTermRule)};
     }
     const auto sides = evaluate(*terms, workload_.size);
-    memory.columns = sides[0];
-    memory.rows = product({sides[1], sides[2]});
-    if (memory.rows > kMaxBytes || memory.columns > kMaxBytes ||
-        memory.bytes() / memory.rows != memory.row_bytes() || memory.bytes() > kMaxBytes) {
+    memory->columns = sides[0];
+    memory->rows = product({sides[1], sides[2]});
+    if (memory->rows > kMaxBytes || memory->columns > kMaxBytes ||
+        memory->bytes() / memory->rows != memory->row_bytes() || memory->bytes() > kMaxBytes) {
       return {Code::over_limit,
               fmt::format("size {} needs memory of more than 64 GiB", size_text(workload_.size))};
     }
-    if (Status s = give_host_shape(&memory); !s.ok()) return s;
-    workload_.memories.push_back(std::move(memory));
     return {};
   }
 

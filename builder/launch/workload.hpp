@@ -30,9 +30,10 @@ struct Memory {
   std::uint64_t bytes() const { return row_bytes() * rows; }
 };
 
-// The value of one kernel parameter: memory, or bytes.
+// The value of one kernel parameter: memory, local memory, or bytes.
 struct Binding {
-  std::size_t memory = SIZE_MAX;  // index into Workload::memories; SIZE_MAX: bytes
+  std::size_t memory = SIZE_MAX;  // index into Workload::memories; SIZE_MAX: none
+  std::uint64_t local = 0;        // bytes of local memory; 0: none
   std::vector<std::uint8_t> bytes;
 };
 

@@ -123,6 +123,18 @@ void read_memory(const TableReader &table, const toml::table &node, Argument &ar
   argument.extent = table.terms("extent", 3);
   argument.accumulates = table.boolean("accumulates").value_or(false);
   if (argument.storage == Storage::buffer) return;
+  if (argument.storage == Storage::local) {
+    if (argument.role != Role::scratch) {
+      table.fail(position_of(*node.get("storage")),
+                 fmt::format("\"storage\" in {} is \"local\", which only scratch memory can be",
+                             table.label()),
+                 "expected role = \"scratch\"");
+    }
+    if (argument.extent.empty()) {
+      table.missing("extent", "expected the number of elements, such as extent = [\"256\"]");
+    }
+    return;
+  }
   if (argument.channels == 3) {
     table.fail(position_of(*node.get("channels")),
                fmt::format("\"channels\" in {} is 3, which no image has", table.label()),

@@ -10,6 +10,7 @@
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/session.hpp"
 #include "runtime/api/api.hpp"
+#include "runtime/launch/enqueue.hpp"
 #include "runtime/launch/work_group.hpp"
 
 namespace kiln::builder {
@@ -21,8 +22,8 @@ class StartMemory {
   // Makes the memory. Fails with Code::opencl.
   Status make(const OpenedDevice &child, const StartItem &item);
 
-  // Returns the bytes for each parameter of a stage.
-  std::vector<std::vector<std::uint8_t>> arguments(std::size_t stage) const;
+  // Returns the value of each parameter of a stage.
+  std::vector<runtime::ArgumentValue> arguments(std::size_t stage) const;
 
  private:
   const StartItem *item_ = nullptr;
@@ -136,16 +137,15 @@ Status StartMemory::make(const OpenedDevice &child, const StartItem &item) {
   return code == CL_SUCCESS ? Status() : runtime::cl_failure("making memory", code);
 }
 
-std::vector<std::vector<std::uint8_t>> StartMemory::arguments(std::size_t stage) const {
-  std::vector<std::vector<std::uint8_t>> all;
+std::vector<runtime::ArgumentValue> StartMemory::arguments(std::size_t stage) const {
+  std::vector<runtime::ArgumentValue> all;
   for (const Binding &binding : item_->workload.stages[stage].bindings) {
-    if (binding.memory == SIZE_MAX) {
-      all.push_back(binding.bytes);
-      continue;
+    runtime::ArgumentValue value{{binding.bytes.begin(), binding.bytes.end()}, binding.local};
+    if (binding.memory != SIZE_MAX) {
+      const cl_mem object = memories_[binding.memory].get();
+      value.bytes.assign(reinterpret_cast<const char *>(&object), sizeof(object));
     }
-    const cl_mem object = memories_[binding.memory].get();
-    const auto *bytes = reinterpret_cast<const std::uint8_t *>(&object);
-    all.emplace_back(bytes, bytes + sizeof(object));
+    all.push_back(std::move(value));
   }
   return all;
 }
@@ -154,9 +154,11 @@ Status set_arguments(const StartMemory &memory, const std::vector<kiln::Kernel> 
   for (std::size_t s = 0; s < kernels.size(); ++s) {
     const auto arguments = memory.arguments(s);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      kiln::Status status;
-      kiln_kernel_set_value(kernels[s].get(), static_cast<unsigned>(i), arguments[i].data(),
-                            arguments[i].size(), &status);
+      const auto index = static_cast<unsigned>(i);
+      const kiln::Status status =
+          arguments[i].local != 0
+              ? kernels[s].set(index, kiln::local(arguments[i].local))
+              : kernels[s].set_bytes(index, arguments[i].data(), arguments[i].size());
       if (!status) return status_of(status);
     }
   }

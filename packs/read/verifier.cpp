@@ -260,6 +260,10 @@ Status check_variant(const fb::Variant &variant, std::size_t blobs) {
         argument->type() >= std::size(kTypeNames)) {
       return fault(Code::root_malformed, "unknown role, storage or type of an argument");
     }
+    if (static_cast<ArgumentStorage>(argument->storage()) == ArgumentStorage::local &&
+        static_cast<Role>(argument->role()) != Role::scratch) {
+      return fault(Code::root_malformed, "an argument in local memory that is not scratch");
+    }
     if (argument->stage() >= variant.kernels()->size()) {
       return fault(Code::root_malformed, "an argument of no kernel");
     }

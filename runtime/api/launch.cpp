@@ -124,6 +124,12 @@ kiln_status kiln_kernel_set_image(kiln_kernel *kernel, unsigned index, kiln_imag
   return set_memory(kernel, index, image->memory, kTakesImage, error);
 }
 
+kiln_status kiln_kernel_set_local(kiln_kernel *kernel, unsigned index, size_t size,
+                                  kiln_error *error) {
+  KILN_REQUIRE(kernel != nullptr && size != 0, error);
+  return report_error(set_local(&kernel->kernel, index, size), error);
+}
+
 kiln_status kiln_queue_create(kiln_loader *loader, const kiln_queue_options *options,
                               kiln_queue **out, kiln_error *error) {
   KILN_REQUIRE(loader != nullptr && out != nullptr, error);

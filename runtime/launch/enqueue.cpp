@@ -134,11 +134,11 @@ Status set(const OpenCL &cl, cl_kernel kernel, unsigned index, const void *value
   return argument_failure(index, cl_failure("clSetKernelArg", code));
 }
 
-// Indexed by kiln_type, whose first six values are the numbers of FORMAT.md; then by kTakesBuffer,
-// kTakesImage and kTakesSide.
-constexpr char kNames[][12] = {"uchar",  "ushort",   "uint",     "int",        "float",
-                               "half",   "char",     "short",    "long",       "ulong",
-                               "double", "a buffer", "an image", "int or uint"};
+// Indexed by kiln_type, whose first six values are the numbers of FORMAT.md; then by kTakesBuffer
+// and those after it.
+constexpr char kNames[][13] = {"uchar",  "ushort",   "uint",     "int",          "float",
+                               "half",   "char",     "short",    "long",         "ulong",
+                               "double", "a buffer", "an image", "local memory", "int or uint"};
 constexpr unsigned char kSizes[] = {1, 2, 4, 4, 4, 2, 1, 2, 8, 8, 8};
 static_assert(KILN_TYPE_FLOAT == 4 && sizeof(kSizes) == kTakesBuffer &&
               sizeof(kNames) / sizeof(kNames[0]) == kTakesSide + 1);
@@ -206,8 +206,14 @@ Status set_argument(Kernel *kernel, unsigned index, const void *value, std::size
   const OpenCL &cl = *kernel->program->loader->device->cl;
   if (Status e = set(cl, kernel->handle.get(), index, value, size); !e.ok()) return e;
   if (index >= kernel->argument_count) return {};
-  kernel->arguments[index].bytes.assign(static_cast<const char *>(value), size);
-  kernel->arguments[index].is_memory = is_memory;
+  KernelArgument &argument = kernel->arguments[index];
+  argument.value = {};
+  if (value == nullptr) {
+    argument.value.local = size;
+  } else {
+    argument.value.bytes.assign(static_cast<const char *>(value), size);
+  }
+  argument.is_memory = is_memory;
   return {};
 }
 
@@ -215,10 +221,10 @@ Status copy_kernel(const Kernel &kernel, Handle<cl_kernel> *out) {
   const OpenCL &cl = *kernel.program->loader->device->cl;
   if (Status e = new_kernel(*kernel.program, kernel.index, out); !e.ok()) return e;
   for (unsigned i = 0; i < kernel.argument_count; ++i) {
-    const std::string &bytes = kernel.arguments[i].bytes;
-    Status e = bytes.empty()
-                   ? argument_failure(i, Status::error(Code::bad_argument, "not set through Kiln"))
-                   : set(cl, out->get(), i, bytes.data(), bytes.size());
+    const ArgumentValue &value = kernel.arguments[i].value;
+    Status e = value.is_set()
+                   ? set(cl, out->get(), i, value.data(), value.size())
+                   : argument_failure(i, Status::error(Code::bad_argument, "not set through Kiln"));
     if (!e.ok()) return e;
   }
   return {};
@@ -389,6 +395,22 @@ Status check_argument(const Kernel &kernel, unsigned index, unsigned given, unsi
   return Status::error(Code::bad_argument,
                        {"argument ", decimal(index), " takes ", text(takes, wanted), ", not ",
                         text(given, components)});
+}
+
+Status set_local(Kernel *kernel, unsigned index, std::size_t size) {
+  if (Status e = check_argument(*kernel, index, kTakesLocal, 1); !e.ok()) return e;
+  const std::uint64_t limit = kernel->program->loader->device->capabilities.local_memory;
+  std::uint64_t others = 0;
+  for (unsigned i = 0; i < kernel->argument_count; ++i) {
+    if (i != index) others += kernel->arguments[i].value.local;
+  }
+  if (limit != 0 && (others > limit || size > limit - others)) {
+    const std::string with = others == 0 ? "" : concat({" after ", decimal(others)});
+    return argument_failure(
+        index, Status::error(Code::bad_argument, {decimal(size), " bytes of local memory", with,
+                                                  ", the device has ", decimal(limit)}));
+  }
+  return set_argument(kernel, index, nullptr, size, false);
 }
 
 Status set_typed(Kernel *kernel, unsigned index, unsigned type, unsigned components,

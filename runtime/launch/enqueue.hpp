@@ -12,9 +12,24 @@
 
 namespace kiln::runtime {
 
-// An argument as last set through Kiln; no bytes if it was never set.
-struct KernelArgument {
+// The value of an argument: bytes, or local memory, which has only a size.
+struct ArgumentValue {
   std::string bytes;
+  std::size_t local = 0;  // bytes of local memory; 0: it is none
+
+  bool is_set() const { return size() != 0; }
+  // size() and data() are what clSetKernelArg takes.
+  std::size_t size() const { return local != 0 ? local : bytes.size(); }
+  const void *data() const { return local != 0 ? nullptr : bytes.data(); }
+
+  friend bool operator==(const ArgumentValue &a, const ArgumentValue &b) {
+    return a.local == b.local && a.bytes == b.bytes;
+  }
+};
+
+// An argument as last set through Kiln.
+struct KernelArgument {
+  ArgumentValue value;
   bool is_memory = false;  // the bytes are a cl_mem
 };
 
@@ -51,7 +66,7 @@ WorkGroupLimits query_limits(const Device &device, cl_kernel kernel);
 Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::string &name,
                      Kernel *out);
 
-// Sets an argument and remembers it for recordings.
+// Sets an argument and remembers it for recordings. A null `value` is local memory.
 Status set_argument(Kernel *kernel, unsigned index, const void *value, std::size_t size,
                     bool is_memory);
 
@@ -129,11 +144,16 @@ Status enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const
 enum : unsigned {
   kTakesBuffer = KILN_TYPE_DOUBLE + 1,
   kTakesImage,
+  kTakesLocal,
   kTakesSide  // a side of the problem: int or uint, the manifest does not say which
 };
 
 // Fails with Code::bad_argument if the pack knows that the argument takes another type.
 Status check_argument(const Kernel &kernel, unsigned index, unsigned given, unsigned components);
+
+// Checks and sets local memory of `size` bytes. Fails with Code::bad_argument if the device has
+// less than the kernel's arguments take in all: a driver may abort the process at the launch.
+Status set_local(Kernel *kernel, unsigned index, std::size_t size);
 
 // Checks and sets a scalar or a vector. `type` is a kiln_type; both numbers are checked here.
 Status set_typed(Kernel *kernel, unsigned index, unsigned type, unsigned components,

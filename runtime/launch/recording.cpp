@@ -233,7 +233,7 @@ Status update_command_buffer(const Recording &recording, std::vector<Step> *step
     launch.arg_list = argument;
     for (unsigned i = 0; i < step.argument_count; ++i) {
       const StepArgument &now = step.arguments[i];
-      if (now.changed) *argument++ = {i, now.bytes.size(), now.bytes.data()};
+      if (now.changed) *argument++ = {i, now.value.size(), now.value.data()};
     }
     launch.num_args = static_cast<cl_uint>(argument - launch.arg_list);
     if (launch.num_args == 0) launch.arg_list = nullptr;
@@ -266,7 +266,7 @@ cl_int enqueue_recording(const Recording &recording, cl_command_queue queue,
     for (unsigned i = 0; i < step.argument_count; ++i) {
       const StepArgument &now = step.arguments[i];
       if (!now.changed) continue;
-      arguments[argument_count++] = {launch, i, now.bytes.size(), now.bytes.data()};
+      arguments[argument_count++] = {launch, i, now.value.size(), now.value.data()};
     }
     if (!step.resized) continue;
     sizes[size_count] = {launch, step.plan.padded.data()};

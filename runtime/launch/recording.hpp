@@ -11,8 +11,8 @@ namespace kiln::runtime {
 
 // An argument of a recorded launch.
 struct StepArgument {
-  std::string bytes;
-  Handle<cl_mem> memory;  // the object that `bytes` name, if any
+  ArgumentValue value;
+  Handle<cl_mem> memory;  // the object that the value names, if any
   bool changed = false;   // since it was recorded
 };
 

@@ -11,7 +11,7 @@ namespace {
 Status retain_memory(const OpenCL &cl, const KernelArgument &argument, Handle<cl_mem> *out) {
   if (!argument.is_memory) return {};
   cl_mem memory = nullptr;
-  std::memcpy(&memory, argument.bytes.data(), sizeof(memory));
+  std::memcpy(&memory, argument.value.data(), sizeof(memory));
   const cl_int code = cl.clRetainMemObject(memory);
   if (code != CL_SUCCESS) return cl_failure("clRetainMemObject", code);
   *out = Handle<cl_mem>(memory, cl.clReleaseMemObject);
@@ -79,7 +79,7 @@ Status check_change(const Step &step, const Kernel &kernel) {
                          "the kernel is of another entry point than the launch");
   }
   for (unsigned i = 0; i < step.argument_count; ++i) {
-    if (kernel.arguments[i].bytes.empty()) {
+    if (!kernel.arguments[i].value.is_set()) {
       return Status::error(Code::bad_argument, {"argument ", decimal(i), ": not set through Kiln"});
     }
   }
@@ -89,29 +89,29 @@ Status check_change(const Step &step, const Kernel &kernel) {
 // Sets the arguments that differ; sets none if one fails.
 Status change_arguments(const Kernel &kernel, Step *step) {
   const OpenCL &cl = *kernel.program->loader->device->cl;
-  const auto set = [&](unsigned i, const std::string &bytes) {
-    return cl.clSetKernelArg(step->kernel.get(), i, bytes.size(), bytes.data());
+  const auto set = [&](unsigned i, const ArgumentValue &value) {
+    return cl.clSetKernelArg(step->kernel.get(), i, value.size(), value.data());
   };
   const std::unique_ptr<Handle<cl_mem>[]> memory(new Handle<cl_mem>[step->argument_count]);
   Status error;
   unsigned done = 0;
   for (; done < step->argument_count; ++done) {
     const KernelArgument &argument = kernel.arguments[done];
-    if (argument.bytes == step->arguments[done].bytes) continue;
+    if (argument.value == step->arguments[done].value) continue;
     error = retain_memory(cl, argument, &memory[done]);
     if (!error.ok()) break;
-    const cl_int code = set(done, argument.bytes);
+    const cl_int code = set(done, argument.value);
     if (code != CL_SUCCESS) error = cl_failure("clSetKernelArg", code);
     if (!error.ok()) break;
   }
   for (unsigned i = 0; i < done; ++i) {
     StepArgument &argument = step->arguments[i];
-    if (kernel.arguments[i].bytes == argument.bytes) continue;
+    if (kernel.arguments[i].value == argument.value) continue;
     if (!error.ok()) {
-      set(i, argument.bytes);
+      set(i, argument.value);
       continue;
     }
-    argument.bytes = kernel.arguments[i].bytes;
+    argument.value = kernel.arguments[i].value;
     argument.memory = std::move(memory[i]);
     argument.changed = true;
     step->stale = true;
@@ -147,7 +147,7 @@ Status add_step(Sequence *sequence, Kernel *kernel, const kiln_ndrange &range) {
     const OpenCL &cl = *sequence->loader->device->cl;
     Status e = retain_memory(cl, kernel->arguments[i], &step.arguments[i].memory);
     if (!e.ok()) return e;
-    step.arguments[i].bytes = kernel->arguments[i].bytes;
+    step.arguments[i].value = kernel->arguments[i].value;
   }
   // All arguments are set by now; a driver may look at them to suggest a size.
   Status planned = plan_launch_on(sequence->queue.get(), kernel, range, &step.plan);

@@ -249,6 +249,9 @@ TEST_CASE("a variant's values must be known and in range", "[forged]") {
   CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 255; }) == Code::root_malformed);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->storage = 1; }) == Code::ok);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->storage = 2; }) == Code::root_malformed);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->storage = 2, v->role = 6; }) == Code::ok);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->storage = 3, v->role = 6; }) ==
+        Code::root_malformed);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 5; }) == Code::ok);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 6; }) == Code::root_malformed);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 255; }) == Code::root_malformed);

@@ -90,6 +90,12 @@ KILN_API kiln_status kiln_kernel_set_buffer(kiln_kernel *kernel, unsigned index,
  * checks whether the kernel may read or write the image: #KILN_ERROR_OPENCL if it refuses. */
 KILN_API kiln_status kiln_kernel_set_image(kiln_kernel *kernel, unsigned index, kiln_image *image,
                                            kiln_error *error);
+/** Sets a `__local` argument: each work-group of a launch gets `size` bytes of local memory, whose
+ * contents are undefined at first. Fails with #KILN_ERROR_ARGUMENT if `size` is 0, if the kernel's
+ * local arguments together are larger than the device's local memory (CL_DEVICE_LOCAL_MEM_SIZE), or
+ * if the pack knows that the argument takes something else. */
+KILN_API kiln_status kiln_kernel_set_local(kiln_kernel *kernel, unsigned index, size_t size,
+                                           kiln_error *error);
 
 /** @}
  * @name Queues

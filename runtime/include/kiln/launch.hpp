@@ -269,6 +269,13 @@ constexpr kiln_type type_of() {
   }
 }
 
+/// Local memory for a `__local` argument: set(3, local(1024)).
+struct Local {
+  std::size_t bytes;  ///< Size for each work-group.
+};
+/// Returns local memory of that many bytes for each work-group.
+constexpr Local local(std::size_t bytes) { return {bytes}; }
+
 /// An entry point with its arguments, for one thread at a time.
 class Kernel {
  public:
@@ -294,6 +301,11 @@ class Kernel {
   Status set(unsigned index, const Image &image) const {
     return detail::call(
         [&](kiln_error *error) { kiln_kernel_set_image(get(), index, image.get(), error); });
+  }
+  /// See kiln_kernel_set_local().
+  Status set(unsigned index, Local memory) const {
+    return detail::call(
+        [&](kiln_error *error) { kiln_kernel_set_local(get(), index, memory.bytes, error); });
   }
   /// Sets a number of exactly the type that the kernel takes: set(2, 1.0f). If the pack knows the
   /// type, any other is #KILN_ERROR_ARGUMENT; nothing is converted. See kiln_kernel_set_typed().

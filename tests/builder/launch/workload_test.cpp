@@ -92,6 +92,19 @@ TEST_CASE("Parameters are passed as the type that the manifest gives them") {
         "parameter curve has 2 components, not 1");
 }
 
+TEST_CASE("Local memory has its extent, and is no memory of the device") {
+  packs::Program program = two_stages();
+  packs::Argument bins = named(argument(Role::scratch, 1), "bins", "2*width");
+  bins.storage = Storage::local;
+  bins.type = Type::uint_;
+  program.variants[0].kernels[1].arguments = 4;
+  program.variants[0].arguments.push_back(bins);
+  const auto workload = planned(program, {9, 4, 1});
+  CHECK(workload.memories.size() == planned(two_stages(), {9, 4, 1}).memories.size());
+  CHECK(workload.stages[1].bindings[3].local == 2 * 9 * 4);
+  CHECK(workload.stages[1].bindings[3].memory == SIZE_MAX);
+}
+
 TEST_CASE("A variant without arguments is one that Kiln does not launch") {
   packs::Program program = two_stages();
   program.variants[0].arguments.clear();

@@ -162,7 +162,18 @@ TEST_CASE("Storage and channels are within what images and buffers have") {
         "m.toml:4:31: error: unknown storage \"imgae\" in argument 1 of [program.p]\n"
         "  { role = \"input\", storage = \"imgae\" },\n"
         "                              ^\n"
-        "expected one of: buffer, image; did you mean \"image\"?\n");
+        "expected one of: buffer, image, local; did you mean \"image\"?\n");
+  CHECK(Project().argument_error("  { role = \"input\", storage = \"local\" },") ==
+        "m.toml:4:31: error: \"storage\" in argument 1 of [program.p] is \"local\", which only "
+        "scratch memory can be\n"
+        "  { role = \"input\", storage = \"local\" },\n"
+        "                              ^\n"
+        "expected role = \"scratch\"\n");
+  CHECK(Project().argument_error("  { role = \"scratch\", storage = \"local\" },") ==
+        "m.toml:4:3: error: missing key \"extent\" in argument 1 of [program.p]\n"
+        "  { role = \"scratch\", storage = \"local\" },\n"
+        "  ^\n"
+        "expected the number of elements, such as extent = [\"256\"]\n");
   CHECK(Project().argument_error("  { role = \"input\", channels = 5 },") ==
         "m.toml:4:32: error: \"channels\" in argument 1 of [program.p] is 5\n"
         "  { role = \"input\", channels = 5 },\n"

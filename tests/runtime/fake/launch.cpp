@@ -141,7 +141,7 @@ cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, std::size_t siz
   if (the_fake.argument_code != CL_SUCCESS && index == the_fake.refused_argument) {
     return the_fake.argument_code;
   }
-  object(kernel).arguments[index].assign(static_cast<const char *>(value), size);
+  object(kernel).arguments[index] = argument_text(size, value);
   return CL_SUCCESS;
 }
 

@@ -37,6 +37,12 @@ struct Script {
   std::function<void()> on_asked;  // and when the program's binary is asked for
 };
 
+// An argument's bytes; local memory, which has none, as "local 64".
+inline std::string argument_text(std::size_t size, const void *value) {
+  if (value == nullptr) return "local " + std::to_string(size);
+  return {static_cast<const char *>(value), size};
+}
+
 // A kernel that ran.
 struct FakeLaunch {
   std::vector<std::size_t> global;
@@ -51,6 +57,7 @@ struct Fake {
   Script il;
   Script source;
   // The device.
+  cl_ulong local_memory = 0;  // 0: it does not say
   std::string device_name = "Fake device";
   std::string driver_version = "7.1";
   std::string device_version = "OpenCL 3.0 fake";

@@ -22,7 +22,7 @@ cl_mutable_command_khr command_of(cl_command_buffer_khr buffer, std::size_t plac
 }
 
 void change(FakeLaunch *launch, cl_uint index, std::size_t size, const void *value) {
-  launch->arguments[index].assign(static_cast<const char *>(value), size);
+  launch->arguments[index] = argument_text(size, value);
   ++the_fake.updated_arguments;
 }
 

@@ -272,6 +272,34 @@ TEST_CASE("a change that makes no sense leaves the launch as it was", "[sequence
   CHECK(fake().live == 0);
 }
 
+TEST_CASE("a recorded launch has local memory, of another size if it is changed", "[sequence]") {
+  const auto second_arguments = [] {
+    std::vector<std::string> all;
+    for (const auto &launch : fake().launches) all.push_back(launch.arguments.at(1));
+    return all;
+  };
+  for (const char *extensions : {"", kChangeable, kQcomQueues}) {
+    CAPTURE(extensions);
+    reset_fake();
+    fake().extensions = extensions;
+    {
+      Ready r;
+      const Changed s(r);
+      CHECK(kiln_kernel_set_local(r.kernel, 1, 32, &r.error) == KILN_OK);
+      const kiln_ndrange range = range_of(8);
+      CHECK(kiln_sequence_add(s.sequence, r.kernel, &range, &r.error) == KILN_OK);
+      s.end();
+      CHECK(kiln_kernel_set_local(r.kernel, 1, 64, &r.error) == KILN_OK);
+      CHECK(kiln_sequence_change(s.sequence, 0, r.kernel, nullptr, &r.error) == KILN_OK);
+      fake().launches.clear();
+      CHECK(kiln_sequence_run(s.sequence, nullptr, 0, nullptr, &r.error) == KILN_OK);
+      CHECK(second_arguments() ==
+            std::vector<std::string>{"local 64", bytes_of_value(2), "local 32"});
+    }
+    CHECK(fake().live == 0);
+  }
+}
+
 TEST_CASE("a driver that refuses an argument leaves the launch as it was", "[sequence]") {
   reset_fake();
   {

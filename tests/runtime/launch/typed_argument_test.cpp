@@ -2,6 +2,7 @@
 // Arguments whose type the pack knows, set with their own type and with others.
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "kiln/launch.hpp"
 #include "tests/runtime/fake/launch_ready.hpp"
@@ -41,7 +42,7 @@ struct Typed : Ready {
     return status.message;
   }
   // What the driver holds as the second argument.
-  std::string bytes() const { return runtime_kernel().arguments[1].bytes; }
+  std::string bytes() const { return runtime_kernel().arguments[1].value.bytes; }
   const runtime::Kernel &runtime_kernel() const { return cpp.get()->kernel; }
 
   Kernel cpp;
@@ -66,6 +67,36 @@ TEST_CASE("a value of the type that the pack knows is set", "[argument]") {
   CHECK(of_uint.set(1u).empty());
   const Typed of_default(parameter(KILN_TYPE_UCHAR));  // which stands for uint
   CHECK(of_default.set(1u).empty());
+}
+
+TEST_CASE("local memory is set where the pack does not know better", "[argument]") {
+  reset_fake();
+  packs::Argument scratch;
+  scratch.role = packs::Role::scratch;
+  const Typed of_buffer(scratch);
+  CHECK(of_buffer.set(local(64)) == "argument 1 takes a buffer, not local memory");
+  CHECK(of_buffer.set(local(0)).find("kiln_kernel_set_local") == 0);
+  scratch.storage = packs::ArgumentStorage::local;
+  const Typed of_local(scratch);
+  CHECK(of_local.set(local(64)).empty());
+  CHECK(of_local.runtime_kernel().arguments[1].value.local == 64);
+  CHECK(of_local.set(1u) == "argument 1 takes local memory, not uint");
+  const Typed of_uint(parameter(KILN_TYPE_UINT));
+  CHECK(of_uint.set(local(64)) == "argument 1 takes uint, not local memory");
+}
+
+TEST_CASE("local memory that the device does not have is refused", "[argument]") {
+  reset_fake();
+  fake().local_memory = 64;
+  Ready r;
+  const Kernel kernel(std::exchange(r.kernel, nullptr));
+  CHECK(kernel.set(1, local(65)).message ==
+        std::string("argument 1: 65 bytes of local memory, the device has 64"));
+  CHECK(kernel.set(0, local(40)).ok());
+  CHECK(kernel.set(1, local(25)).message ==
+        std::string("argument 1: 25 bytes of local memory after 40, the device has 64"));
+  CHECK(kernel.set(1, local(24)).ok());
+  CHECK(kernel.set(0, local(40)).ok());
 }
 
 TEST_CASE("a value of another type is refused, and nothing is converted", "[argument]") {
@@ -142,8 +173,8 @@ TEST_CASE("arguments of another stage and unknown ones are the driver's to check
   r.kernel = nullptr;
   CHECK(kernel.set(1, 0.5f).ok());
   CHECK(kernel.set(1, 3).ok());
-  CHECK(kernel.get()->kernel.arguments[1].bytes == bytes_of_value(3));
+  CHECK(kernel.get()->kernel.arguments[1].value.bytes == bytes_of_value(3));
   const float pair[2] = {1, 2};
   CHECK(kernel.set_bytes(1, pair, sizeof(pair)).ok());
-  CHECK(kernel.get()->kernel.arguments[1].bytes == bytes_of_value(pair));
+  CHECK(kernel.get()->kernel.arguments[1].value.bytes == bytes_of_value(pair));
 }
