@@ -1,13 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 # kiln_add_pack(TARGET MANIFEST manifest.toml [OUTPUT file.kiln] [DEPENDS files...]
-#               [OPTIONS options of `kiln compile`...])
+#               [OPTIONS options of `kiln compile`...]
+#               [DEVICES patterns...] [VIRTUAL backend:model...] [MERGE packs...]
+#               [BUILD_OPTIONS options of `kiln build`...])
 #
-# A target that makes a base pack (source and SPIR-V) from a manifest with the host's
-# compilers. OUTPUT defaults to TARGET.kiln in the current binary folder; its path is the
-# target's property KILN_PACK. DEPENDS names the kernel sources, so that a change makes the
-# pack again. A kernel that does not compile fails the build with the compiler's message.
+# A target that makes a pack from a manifest, which need not be listed in DEPENDS, nor its sources
+# and the files that they include: each of them, and the host's compilers, make the pack again when
+# they change. OUTPUT defaults to TARGET.kiln in the current binary folder; its path is the target's
+# property KILN_PACK. DEPENDS names files that another target makes. A kernel that does not compile
+# fails the build with the compiler's message.
+#
+# Without DEVICES and VIRTUAL the pack has source and SPIR-V. DEVICES adds binaries of this machine's
+# devices, each pattern as for `kiln build --device`, and VIRTUAL of devices that are not here, as
+# for `kiln build --virtual`; a pattern without a device fails the build. MERGE adds the targets of
+# packs that were built elsewhere: files, or targets of kiln_add_pack.
 function(kiln_add_pack target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MANIFEST;OUTPUT" "DEPENDS;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MANIFEST;OUTPUT"
+    "DEPENDS;OPTIONS;DEVICES;VIRTUAL;MERGE;BUILD_OPTIONS")
   if(NOT arg_MANIFEST)
     message(FATAL_ERROR "kiln_add_pack(${target}): MANIFEST is missing")
   endif()
@@ -22,11 +31,55 @@ function(kiln_add_pack target)
     set(arg_OUTPUT ${target}.kiln)
   endif()
   get_filename_component(output ${arg_OUTPUT} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_BINARY_DIR})
-  add_custom_command(OUTPUT ${output}
-    COMMAND kiln::kiln compile ${manifest} -o ${output} ${arg_OPTIONS}
+
+  # The base pack, then one pack after the other: each step reads the one before it.
+  set(steps)
+  set(made ${output})
+  set(built ${output})
+  if(arg_MERGE)
+    set(built ${output}.built)
+  endif()
+  if(arg_DEVICES OR arg_VIRTUAL)
+    set(made ${output}.base)
+    # Targets of earlier calls are not kept; what was compiled for them is in Kiln's store.
+    list(APPEND steps COMMAND ${CMAKE_COMMAND} -E rm -f ${built})
+    foreach(pattern IN LISTS arg_DEVICES)
+      list(APPEND steps COMMAND kiln::kiln build ${made} -o ${built} --device ${pattern}
+        ${arg_BUILD_OPTIONS})
+    endforeach()
+    foreach(model IN LISTS arg_VIRTUAL)
+      list(APPEND steps COMMAND kiln::kiln build ${made} -o ${built} --virtual ${model}
+        ${arg_BUILD_OPTIONS})
+    endforeach()
+  elseif(arg_MERGE)
+    set(made ${built})
+  endif()
+  set(others)
+  foreach(pack IN LISTS arg_MERGE)
+    if(TARGET ${pack})
+      get_target_property(pack ${pack} KILN_PACK)
+    endif()
+    get_filename_component(pack ${pack} ABSOLUTE)
+    list(APPEND others ${pack})
+  endforeach()
+  if(arg_MERGE)
+    list(APPEND steps COMMAND kiln::kiln pack merge ${built} ${others} -o ${output})
+  endif()
+
+  add_custom_command(OUTPUT ${made}
+    COMMAND kiln::kiln compile ${manifest} -o ${made} --depfile ${output}.d ${arg_OPTIONS}
     DEPENDS ${manifest} ${arg_DEPENDS} kiln::kiln
+    DEPFILE ${output}.d
     COMMENT "Compiling the kernels of ${arg_MANIFEST}"
     VERBATIM)
+  if(steps)
+    add_custom_command(OUTPUT ${output}
+      ${steps}
+      DEPENDS ${made} ${others} kiln::kiln
+      WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}  # descriptions of virtual devices may be there
+      COMMENT "Building ${arg_OUTPUT} for its devices"
+      VERBATIM)
+  endif()
   add_custom_target(${target} ALL DEPENDS ${output})
   set_target_properties(${target} PROPERTIES KILN_PACK ${output})
 endfunction()

@@ -94,7 +94,12 @@ std::optional<Input> compile_manifest(const std::string &path, const HostTools &
     *exit_code = kBadManifest;
     return std::nullopt;
   }
-  return Input{std::move(base.contents), std::move(base.failures), std::move(base.without_il)};
+  for (const auto *tool : {&toolchain->clang, &toolchain->llvm_spirv, &toolchain->spirv_val}) {
+    if (!tool->empty()) base.files.insert(tool->string());
+  }
+  base.files.insert(path);
+  return Input{std::move(base.contents), std::move(base.failures), std::move(base.without_il),
+               std::move(base.files)};
 }
 
 // Shows progress on standard error: on a terminal in one line that is overwritten, elsewhere as

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -183,6 +184,9 @@ struct Input {
   packs::Contents contents;
   std::vector<builder::VariantFailure> failures;
   std::vector<builder::VariantFailure> without_il;
+  // What a manifest's contents were made of: the manifest, its sources, the files that these
+  // include, and the host tools. Empty for a base pack or a spool.
+  std::set<std::string> files{};
 
   int exit_code() const { return failures.empty() ? kDone : kSomeFailed; }
 };

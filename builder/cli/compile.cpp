@@ -2,6 +2,7 @@
 // kiln compile: the host step.
 #include <fmt/format.h>
 
+#include "builder/base/atomic_text_file.hpp"
 #include "builder/cli/common_options.hpp"
 #include "builder/compile/prove_text.hpp"
 #include "builder/inspect/pack_check.hpp"
@@ -12,11 +13,29 @@ namespace {
 struct CompileArguments {
   std::string manifest;
   std::string output;
+  std::string depfile;
   HostTools tools;
   bool require_il = false;
   bool keep_going = false;
   bool json = false;
 };
+
+// Returns a rule for Make, as compilers write it: the output depends on the files. Ninja reads it,
+// too.
+std::string depfile_text(const std::string &output, const std::set<std::string> &files) {
+  const auto escaped = [](const std::string &path) {
+    std::string text;
+    for (const char c : path) {
+      if (c == ' ' || c == '#') text += '\\';
+      if (c == '$') text += '$';
+      text += c;
+    }
+    return text;
+  };
+  std::string text = escaped(output) + ":";
+  for (const std::string &file : files) text += " \\\n  " + escaped(file);
+  return text + "\n";
+}
 
 // Reads a spool as read_input() reads a manifest.
 std::optional<Input> read_recorded(const std::string &folder, const HostTools &tools,
@@ -67,6 +86,9 @@ int run(const CompileArguments &options) {
              "{} is neither a manifest, a file whose name ends in .toml, nor a spool, a folder",
              options.manifest)});
   }
+  if (spool && !options.depfile.empty()) {
+    return fail({Code::bad_argument, "--depfile takes a manifest, not a spool"});
+  }
   if (Status s = check_output(options.output, {options.manifest}); !s.ok()) return fail(s);
   int exit_code = kDone;
   const auto input = spool ? read_recorded(options.manifest, options.tools, &exit_code)
@@ -80,6 +102,11 @@ int run(const CompileArguments &options) {
   }
   std::size_t variants = 0;
   for (const packs::Program &program : contents.programs) variants += program.variants.size();
+  if (!options.depfile.empty()) {
+    Status s =
+        builder::write_whole_file(options.depfile, depfile_text(options.output, input->files));
+    if (!s.ok()) return fail(s);
+  }
   if (Status s = write_output(contents, options.output); !s.ok()) return fail(s);
   if (options.json) {
     print(nlohmann::json{{"schema", 1},
@@ -108,6 +135,9 @@ void add_compile(CLI::App &app, Command *command) {
                   "Manifest (.toml), or folder that 'kiln record' wrote")
       ->required();
   add_output_option(*sub, &options->output, "Base pack to write")->required();
+  sub->add_option("--depfile", options->depfile,
+                  "Write the names of all files that the pack is made of, for Make and Ninja")
+      ->type_name("FILE");
   sub->add_flag("--require-il", options->require_il,
                 "Fail if a variant has no SPIR-V, instead of packing its source alone");
   sub->add_flag("-k,--keep-going", options->keep_going,

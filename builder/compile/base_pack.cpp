@@ -22,6 +22,7 @@ struct Sources {
   std::string packed;     // names relative to the manifest
   std::string as_opened;  // names for diagnostics
   bool has_includes = false;
+  std::vector<std::string> files;  // that were read
 };
 
 struct VariantJob {
@@ -73,6 +74,10 @@ Result<Sources> HostStep::flatten_source(const ManifestProgram &program,
     auto result = source::flatten(request);
     if (!result.ok()) return result.status();
     sources.has_includes = !result->files.empty();
+    if (!packed) {
+      sources.files.push_back(variant.source.string());
+      for (const source::IncludedFile &file : result->files) sources.files.push_back(file.path);
+    }
     (packed ? sources.packed : sources.as_opened) = std::move(result->text);
   }
   return sources;
@@ -222,6 +227,7 @@ BasePack make_base_pack(const Manifest &manifest, const std::filesystem::path &m
   HostStep step(manifest, manifest_path, toolchain);
   const std::vector<Sources> sources = flatten_all(manifest, &step, &base);
   if (base.bad_sources) return base;
+  for (const Sources &each : sources) base.files.insert(each.files.begin(), each.files.end());
   for (const ManifestProgram &program : manifest.programs) {
     packs::Program out = program.record;
     for (const ManifestVariant &variant : program.variants) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct BasePack {
   std::vector<VariantFailure> without_il;
   bool bad_sources = false;           // the failures are in reading sources and includes
   std::vector<std::string> warnings;  // ready to print
+  std::set<std::string> files;        // sources and the files that they include, by path as opened
 };
 
 // Called before each variant with its name, the number done, and the total.
