@@ -575,7 +575,9 @@ int run_all(const Mix &mix, const std::string &self, const std::string &kiln,
   fs::remove_all(kept);
   const auto variables = [&root](const std::string &who, Variables more) {
     fs::create_directories(root / who);
+    // PoCL's own cache does not notice that a file of the assembler's changes.
     more.insert({{"POCL_CACHE_DIR", (root / who).string()},
+                 {"POCL_KERNEL_CACHE", "0"},
                  {"MESA_SHADER_CACHE_DISABLE", "true"},
                  {"KILN_PACK_PATH", ""},
                  {"KILN_BACKGROUND", "0"}});
@@ -585,7 +587,7 @@ int run_all(const Mix &mix, const std::string &self, const std::string &kiln,
   const std::vector<std::string> command = {self, "worker"};
   Found found;
   {
-    Worker bare(command, variables("bare", {{"POCL_KERNEL_CACHE", "0"}}));
+    Worker bare(command, variables("bare", {}));
     Worker layered(command, variables("layered", {{"OPENCL_LAYERS", layer},
                                                   {"KILN_OVERLAY", overlay},
                                                   {"KILN_REPORT", report}}));
