@@ -62,6 +62,12 @@ static char *look(const char *name) {
 }
 char *getenv(const char *name) { return look(name); }
 char *secure_getenv(const char *name) { return look(name); }
+/* Intel's driver loads its compiler so that the compiler would find the C library's getenv first. */
+void *dlopen(const char *name, int flags) {
+  static void *(*next)(const char *, int);
+  if (!next) next = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
+  return next(name, flags & ~RTLD_DEEPBIND);
+}
 """
 
 

@@ -444,7 +444,7 @@ class WildCase {
       search_nothing();
     }
     // Few enough that one of them seldom leaves the application without a device.
-    const std::size_t most = 1 + names.size() / 16;
+    const std::size_t most = 1 + std::min<std::size_t>(names.size() / 16, 30);
     for (std::size_t i = chance(40) ? 1 : 1 + below(most); i > 0; --i) {
       const std::string name = name_of_a_kind(names);
       if (!is_of_the_harness(name)) case_.variables[name] = value_for(name);
@@ -453,17 +453,30 @@ class WildCase {
 
   enum class ValueKind : std::uint8_t { options, folder, other };
 
+  // Whether one of these words is a word of the name, as in CACHE_DIR, cacheDir and cache_dir, or
+  // its plural; DIR is no word of DirectSubmission.
+  static bool has_word(const std::string &name, std::initializer_list<const char *> list) {
+    std::string upper = name;
+    for (char &c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    const auto is_upper = [&](std::size_t at) { return name[at] >= 'A' && name[at] <= 'Z'; };
+    for (const std::string word : list) {
+      for (std::size_t at = 0; (at = upper.find(word, at)) != std::string::npos; ++at) {
+        std::size_t end = at + word.size();
+        if (end < name.size() && upper[end] == 'S') ++end;
+        const bool is_mixed = is_upper(at) && !is_upper(at + 1);
+        const bool begins = at == 0 || is_upper(at) || name[at - 1] == '_';
+        const bool ends = end == name.size() || name[end] == '_' || (is_mixed && is_upper(end));
+        if (begins && ends) return true;
+      }
+    }
+    return false;
+  }
+
   // Returns the kind of value that a name of a variable suggests.
-  static ValueKind suggested_kind(std::string name) {
-    for (char &c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    const auto has_part = [&name](std::initializer_list<const char *> parts) {
-      return std::any_of(parts.begin(), parts.end(), [&name](const char *part) {
-        return name.find(part) != std::string::npos;
-      });
-    };
-    if (has_part({"OPTION", "FLAG", "ARG"})) return ValueKind::options;
-    return has_part({"DIR", "PATH", "FOLDER", "FILE", "ROOT"}) ? ValueKind::folder
-                                                               : ValueKind::other;
+  static ValueKind suggested_kind(const std::string &name) {
+    if (has_word(name, {"OPTION", "FLAG", "ARG"})) return ValueKind::options;
+    if (has_word(name, {"DIR", "PATH", "FOLDER", "FILE", "ROOT"})) return ValueKind::folder;
+    return ValueKind::other;
   }
 
   // All kinds are equally likely, since few names are of the first two.
@@ -529,6 +542,9 @@ class WildCase {
         pick({"", "/", "../", "./", "d/", "d/../", "//", some_character(random_)}) +
         pick({"x.h", "y.h", "d/x.h"}) + pick({"", "", "", some_character(random_)});
     if (name.find_first_of(std::string("\n\r\"\0", 4)) != std::string::npos) return;
+    // Mostly the header alone decides the value.
+    if (chance(60)) include_nothing();
+    if (chance(40)) search_nothing();
     const std::string text = define_value() + "\n";
     case_.headers.emplace_back(name, text);
     case_.edited_headers.emplace_back(name, with_other_value(text));
