@@ -453,16 +453,15 @@ class WildCase {
 
   enum class ValueKind : std::uint8_t { options, folder, other };
 
-  // Whether one of these words is a word of the name, as in CACHE_DIR, cacheDir and cache_dir, or
-  // its plural; DIR is no word of DirectSubmission.
+  // Whether one of these words is a word of the name, as in CACHE_DIR, CacheDir and cache_dir; DIR
+  // is no word of DirectSubmission.
   static bool has_word(const std::string &name, std::initializer_list<const char *> list) {
     std::string upper = name;
     for (char &c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     const auto is_upper = [&](std::size_t at) { return name[at] >= 'A' && name[at] <= 'Z'; };
     for (const std::string word : list) {
       for (std::size_t at = 0; (at = upper.find(word, at)) != std::string::npos; ++at) {
-        std::size_t end = at + word.size();
-        if (end < name.size() && upper[end] == 'S') ++end;
+        const std::size_t end = at + word.size();
         const bool is_mixed = is_upper(at) && !is_upper(at + 1);
         const bool begins = at == 0 || is_upper(at) || name[at - 1] == '_';
         const bool ends = end == name.size() || name[end] == '_' || (is_mixed && is_upper(end));
@@ -472,10 +471,12 @@ class WildCase {
     return false;
   }
 
-  // Returns the kind of value that a name of a variable suggests.
+  // Returns the kind of value that a name of a variable suggests. Several options have a name in
+  // the plural.
   static ValueKind suggested_kind(const std::string &name) {
-    if (has_word(name, {"OPTION", "FLAG", "ARG"})) return ValueKind::options;
-    if (has_word(name, {"DIR", "PATH", "FOLDER", "FILE", "ROOT"})) return ValueKind::folder;
+    if (has_word(name, {"OPTIONS", "FLAGS", "ARGS"})) return ValueKind::options;
+    if (has_word(name, {"DIR", "PATH", "FOLDER", "FILE", "FILES", "ROOT"}))
+      return ValueKind::folder;
     return ValueKind::other;
   }
 
