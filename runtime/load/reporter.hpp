@@ -11,8 +11,7 @@
 
 namespace kiln::runtime {
 
-// Fills in the report of one load. For one thread. A dry run fills in the report, too, but the
-// application gets no notice.
+// Fills in the report of one load. For one thread. In a dry run, the application gets no notices.
 class Reporter {
  public:
   // The report must outlive the reporter.
