@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an overlay costs at the first start, and gives at the second.
 
-    first_start.py KILN LAYER [--rounds N] [--programs DIR] [NAME...]
+    first_start.py KILN LAYER [--rounds N] [--programs DIR] [--keep-caches] [NAME...]
 
 NAME is one of APPLICATIONS: other people's libraries, some with a program of ours that is compiled
 here (`c++` and the library's headers have to be installed) or lies in DIR, from another machine.
@@ -13,6 +13,10 @@ overlay, which the background process would fill when it has ended; the build th
 makes (by hand, so that its end is seen); the second start; and a start with a pack. Every run prints
 the same, or the bench fails. Prints medians, and medians of the ratios within the rounds: of whole
 runs, from start to exit. The build is compared with `kiln build -j1` of the recorded programs.
+
+With --keep-caches, the second start has the driver caches that the first one filled, as in ordinary
+life: it shows what users wait for, but not what Kiln alone saves. Without Kiln, the median of a second
+start with its caches is printed, too.
 
 Exit codes: 0 done, 1 a run failed or printed something else, 77 nothing of it is here.
 """
@@ -70,11 +74,16 @@ class Runs:
         self.homes = 0
         self.output = None
 
-    def run(self, *command, says=True):
-        """Seconds of a run; what the application says is always the same."""
+    def home(self):
+        """A new, empty home."""
         self.homes += 1
         home = self.folder / f"home-{self.homes}"
         home.mkdir()
+        return home
+
+    def run(self, *command, says=True, home=None):
+        """Seconds of a run; what the application says is always the same."""
+        home = home or self.home()
         environment = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home),
                        "POCL_CACHE_DIR": str(home / "pocl"), "MESA_SHADER_CACHE_DIR": str(home),
                        "CUDA_CACHE_PATH": str(home / "cuda"), "PYOPENCL_CTX": "0",
@@ -94,7 +103,7 @@ class Runs:
         return seconds
 
 
-def measure(name, kiln, layer, rounds, programs):
+def measure(name, kiln, layer, rounds, programs, keep_caches):
     """A row of the table, or nothing where the application is not here."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -106,22 +115,28 @@ def measure(name, kiln, layer, rounds, programs):
         spool, base = folder / "spool", folder / "base.kiln"
         runs.run(kiln, "record", "--layer", layer, "-o", spool, "--", *command)
         runs.run(kiln, "compile", spool, "-o", base, says=False)
-        times = {what: [] for what in ("bare", "first", "second", "pack", "background", "build")}
+        times = {what: [] for what in ("bare", "warm", "first", "second", "pack", "background",
+                                   "build")}
         for number in range(rounds):
             overlay = folder / f"overlay-{number}"
             built = folder / f"app-{number}.kiln"
-            times["bare"].append(runs.run(*command))
-            times["first"].append(runs.run(*serve, "--overlay", overlay, "--", *command))
+            own, home = runs.home(), runs.home()
+            served = (*serve, "--overlay", overlay, "--", *command)
+            times["bare"].append(runs.run(*command, home=own))
+            times["first"].append(runs.run(*served, home=home))
             times["background"].append(
                 runs.run(kiln, "overlay", "build", overlay, "-j1", says=False))
             times["build"].append(runs.run(kiln, "build", base, "-j1", "-o", built, says=False))
-            runs.run(*command)  # right after a build, NVIDIA's driver starts slower for some time
-            times["second"].append(runs.run(*serve, "--overlay", overlay, "--", *command))
+            # Right after a build, NVIDIA's driver starts slower for some time.
+            times["warm"].append(runs.run(*command, home=own))
+            times["second"].append(runs.run(*served, home=home if keep_caches else None))
             times["pack"].append(runs.run(*serve, "--pack", built, "--", *command))
     def ratio(a, b):
         return statistics.median(x / y for x, y in zip(times[a], times[b]))
     middle = {what: statistics.median(values) for what, values in times.items()}
-    return (f"| {name} | {middle['bare']:.2f} | {middle['first']:.2f} | {ratio('first', 'bare'):.2f}"
+    warm = f" ({middle['warm']:.2f} warm)" if keep_caches else ""
+    return (f"| {name} | {middle['bare']:.2f}{warm} | {middle['first']:.2f} | "
+            f"{ratio('first', 'bare'):.2f}"
             f" | {middle['second']:.2f} | {middle['pack']:.2f} | {ratio('second', 'pack'):.2f} | "
             f"{middle['background']:.1f} | {ratio('background', 'build'):.2f} |")
 
@@ -133,12 +148,14 @@ def main():
     parser.add_argument("layer")
     parser.add_argument("names", nargs="*", default=list(APPLICATIONS), metavar="NAME")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--keep-caches", action="store_true")
     parser.add_argument("--programs", metavar="DIR", type=os.path.abspath)
     arguments = parser.parse_intermixed_args()
     kiln, layer = (os.path.abspath(path) for path in (arguments.kiln, arguments.layer))
     rows = []
     for name in arguments.names:
-        row = measure(name, kiln, layer, arguments.rounds, arguments.programs)
+        row = measure(name, kiln, layer, arguments.rounds, arguments.programs,
+                      arguments.keep_caches)
         if row is None:
             print(f"{name} is not here", file=sys.stderr)
             continue
