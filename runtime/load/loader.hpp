@@ -89,6 +89,7 @@ struct LoadedProgram {
   mutable std::atomic<std::uint64_t> to_prove{0};
   mutable std::atomic<bool> launched{false};
   std::atomic<bool> to_finish{false};  // the overlay has no final binary of the program
+  std::atomic<bool> to_store{false};   // what the driver compiled is not in the overlay yet
 };
 
 // Returns the variant's kernels, which the driver's program must have.

@@ -156,11 +156,12 @@ class Persistence {
                             const std::string &log) const = 0;
   virtual std::string refusal(std::uint64_t id, std::string *why) const = 0;
 
-  // Called after a load: stores the driver's own binary if that saves the next start a compilation.
-  // Sets LoadedProgram::to_finish, adds a note to the load's report, and notifies the application.
+  // Called after a load: stores the driver's own binary if that saves the next start a compilation,
+  // adds a note to the load's report, and notifies the application. Where asking for the binary
+  // compiles, sets LoadedProgram::to_store instead. Sets LoadedProgram::to_finish.
   virtual void keep(LoadedProgram *program, Report *report) = 0;
-  // Makes the program's binary final and stores it, if LoadedProgram::to_finish is set, and
-  // notifies the application.
+  // Stores the binary, final if that is possible, of a program that has to_finish or to_store set,
+  // and notifies the application.
   virtual void finish(LoadedProgram *program) = 0;
 };
 

@@ -136,21 +136,34 @@ void Overlay::keep(LoadedProgram *program, Report *report) {
     if (before == Verdict::healed || before == Verdict::binary_read) return;
     quarantine_.record(healed);
   }
-  packs::Bytes binary;
-  Status status = own_binary(loader, program->variant, program->built.program.get(), &binary);
-  if (status.ok()) {
-    status = store(program->variant.hash(), {binary.data(), binary.size()}, report->program,
-                   report->variant, stored_finality(*loader.device));
+  if (finishing == Finishing::launches) {  // such a driver compiles when it is asked for a binary
+    program->to_store = true;
+    return;
   }
-  report->notes.push_back(notify_stored(*program, report->rung, status, KILN_OUTCOME_LOADED,
-                                        "the driver's binary was stored in the overlay",
-                                        "the driver's binary was not stored in the overlay"));
+  report->notes.push_back(store_plain(*program, report->rung));
+}
+
+std::string Overlay::store_plain(const LoadedProgram &program, kiln_rung rung) {
+  const Loader &loader = *program.loader;
+  packs::Bytes binary;
+  Status status = own_binary(loader, program.variant, program.built.program.get(), &binary);
+  if (status.ok()) {
+    status = store(program.variant.hash(), {binary.data(), binary.size()}, program.name,
+                   std::string(program.variant.name()), stored_finality(*loader.device));
+  }
+  return notify_stored(program, rung, status, KILN_OUTCOME_LOADED,
+                       "the driver's binary was stored in the overlay",
+                       "the driver's binary was not stored in the overlay");
 }
 
 void Overlay::finish(LoadedProgram *program) {
   const Loader &loader = *program->loader;
   const bool by_launches = loader.device->description.finishing == Finishing::launches;
-  if (by_launches && !program->launched) return;  // nothing to gain yet
+  const bool stores = program->to_store.exchange(false);
+  if (by_launches && !program->launched) {  // its binary cannot be made final yet
+    if (stores) (void)store_plain(*program, KILN_RUNG_OVERLAY);
+    return;
+  }
   if (!program->to_finish.exchange(false)) return;
   packs::Bytes binary;
   Status status = finished_binary(*program, &binary);
@@ -161,6 +174,7 @@ void Overlay::finish(LoadedProgram *program) {
   (void)notify_stored(*program, KILN_RUNG_OVERLAY, status, KILN_OUTCOME_FAILED,
                       "the finished binary was stored in the overlay",
                       "the binary was not finished for the overlay");
+  if (stores && !status.ok()) (void)store_plain(*program, KILN_RUNG_OVERLAY);
 }
 
 }  // namespace kiln::runtime

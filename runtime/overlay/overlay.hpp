@@ -49,11 +49,14 @@ class Overlay final : public Persistence {
                     const std::string &log) const override;
   std::string refusal(std::uint64_t id, std::string *why) const override;
 
-  // Both in finish.cpp.
+  // These and store_plain() are in finish.cpp.
   void keep(LoadedProgram *program, Report *report) override;
   void finish(LoadedProgram *program) override;
 
  private:
+  // Stores the driver's binary as it is, and notifies the application, for which `rung` is where
+  // the program came from. Returns the notice's text.
+  std::string store_plain(const LoadedProgram &program, kiln_rung rung);
   std::string refusal_name(std::uint64_t id) const;
 
   Folder folder_;

@@ -169,13 +169,14 @@ KILN_API cl_context kiln_loader_context(const kiln_loader *loader);
  * program that did not come from a final binary is finished once: NVIDIA's PTX becomes a cubin
  * (about 150 ms); PoCL's program is built again, so that its binary holds the code of all
  * work-group sizes that were launched; the binaries of other drivers were stored when they were
- * loaded.
+ * loaded. PoCL's are stored only here, since PoCL compiles when it is asked for one.
  *
  * Call it once the first results are available, from any thread but not from a callback; it does
  * not wait for enqueued commands. If it is not called, releasing the loader does the same. If the
- * application ends before it calls this function or releases the loader, the overlay keeps the
- * driver's unfinished binary, and the next run finishes it. Also returns #KILN_OK if there is no
- * overlay; a notice reports what could not be stored. */
+ * application ends before it calls this function or releases the loader, the overlay keeps
+ * NVIDIA's unfinished binary, which the next run finishes, and nothing of PoCL's, which the next
+ * run compiles again. Also returns #KILN_OK if there is no overlay; a notice reports what could not
+ * be stored. */
 KILN_API kiln_status kiln_loader_finish(kiln_loader *loader, kiln_error *error);
 /** Returns the KILN_HINT_* bits (types.h) that the context was made with. */
 KILN_API unsigned kiln_loader_hints(const kiln_loader *loader);

@@ -8,6 +8,7 @@ using namespace kiln::test;
 
 namespace {
 
+constexpr char kPlain[] = "the driver's binary was stored in the overlay";
 constexpr char kFinished[] = "the finished binary was stored in the overlay";
 
 struct FinishFixture : OverlayFixture {
@@ -67,7 +68,9 @@ TEST_CASE_METHOD(FinishFixture, "a program that was launched is built again, and
   {
     const Start first(base, overlay);
     REQUIRE(first.load.rung() == KILN_RUNG_IL);
-    finish(first);  // nothing was launched
+    CHECK(last(first.notices, KILN_NOTICE_STORED) == "-");  // the driver was not asked for a binary
+    finish(first);                                          // nothing was launched
+    CHECK(last(first.notices, KILN_NOTICE_STORED) == kPlain);
     CHECK(fake().source.builds == 0);
     launch(first);
     finish(first);
@@ -113,6 +116,7 @@ TEST_CASE_METHOD(FinishFixture, "what is not finished stays as it was, and is no
     const std::string text = last(first.notices, KILN_NOTICE_NOT_STORED);
     CHECK(text.starts_with("the binary was not finished for the overlay: "));
     CHECK(mentions(text, "clBuildProgram"));
+    CHECK(last(first.notices, KILN_NOTICE_STORED) == kPlain);
   }
   fake().source.build_code = CL_SUCCESS;
   const Start second(base, overlay);
