@@ -1,52 +1,91 @@
 # SPDX-License-Identifier: Apache-2.0
-# Install rules: the runtime (static and shared) with its headers, CMake package and
-# pkg-config file; the kiln executable and the header of reference libraries where it is built.
+# Install rules. Each file belongs to one component, which is one Debian package (KilnPackage.cmake):
+#   kiln_runtime      the shared libraries
+#   kiln_development  headers, static libraries, the CMake package, pkg-config files
+#   kiln_builder      the program kiln with its data, manual page, completions and documents
+#   kiln_layer        the OpenCL layer
+#   kiln_python       the Python module
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kiln)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/kiln
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-install(TARGETS kiln_runtime kiln_runtime_shared kiln_provision kiln_packs EXPORT kiln_targets
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(EXPORT kiln_targets NAMESPACE kiln:: DESTINATION ${package_dir} FILE kilnTargets.cmake)
 
-set_target_properties(kiln_runtime PROPERTIES EXPORT_NAME runtime)
-set_target_properties(kiln_runtime_shared PROPERTIES EXPORT_NAME runtime_shared)
-set_target_properties(kiln_provision PROPERTIES EXPORT_NAME provision)
-set_target_properties(kiln_packs PROPERTIES EXPORT_NAME packs)
+# kiln_install_libraries(TARGETS...): kiln_NAME is kiln::NAME where Kiln is installed, too.
+function(kiln_install_libraries)
+  foreach(target ${ARGN})
+    string(REGEX REPLACE "^kiln_" "" name ${target})
+    set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  endforeach()
+  install(TARGETS ${ARGN} EXPORT kiln_targets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT kiln_development
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT kiln_runtime
+      NAMELINK_COMPONENT kiln_development)
+endfunction()
+
+# kiln_install_export(EXPORT FILE COMPONENT): for programs and modules an export of their own, which
+# kilnConfig.cmake includes where the component is installed.
+function(kiln_install_export export file component)
+  install(EXPORT ${export} NAMESPACE kiln:: DESTINATION ${package_dir} FILE ${file}
+    COMPONENT ${component})
+endfunction()
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/kiln COMPONENT kiln_development
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+kiln_install_libraries(kiln_runtime kiln_runtime_shared kiln_provision kiln_packs)
+set(pc_files kiln kiln_provision)
+foreach(name signed recorded)
+  if(TARGET kiln_${name})
+    kiln_install_libraries(kiln_${name})
+    list(APPEND pc_files kiln_${name})
+  endif()
+endforeach()
+kiln_install_export(kiln_targets kilnTargets.cmake kiln_development)
 
 configure_package_config_file(cmake/kilnConfig.cmake.in ${CMAKE_BINARY_DIR}/kilnConfig.cmake
   INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/kilnConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
-# Relative to where kiln.pc lies, so that an installation can be moved.
-file(RELATIVE_PATH KILN_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-string(PREPEND KILN_PC_PREFIX "\${pcfiledir}/")
-configure_file(cmake/kiln.pc.in ${CMAKE_BINARY_DIR}/kiln.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/kilnConfig.cmake ${CMAKE_BINARY_DIR}/kilnConfigVersion.cmake
   cmake/KilnFind.cmake cmake/KilnAddPack.cmake cmake/KilnEmbedPack.cmake
-  DESTINATION ${package_dir})
-install(FILES ${CMAKE_BINARY_DIR}/kiln.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  DESTINATION ${package_dir} COMPONENT kiln_development)
 
-if(TARGET kiln_signed)
-  set_target_properties(kiln_signed PROPERTIES EXPORT_NAME signed)
-  install(TARGETS kiln_signed EXPORT kiln_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# Relative to where the file lies, so that an installation can be moved.
+file(RELATIVE_PATH KILN_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(PREPEND KILN_PC_PREFIX "\${pcfiledir}/")
+string(REGEX REPLACE "/$" "" KILN_PC_PREFIX ${KILN_PC_PREFIX})
+foreach(name ${pc_files})
+  configure_file(cmake/${name}.pc.in ${CMAKE_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+    COMPONENT kiln_development)
+endforeach()
+
+if(TARGET kiln_layer)
+  set_target_properties(kiln_layer PROPERTIES EXPORT_NAME layer)
+  install(TARGETS kiln_layer EXPORT kiln_layer_targets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT kiln_layer)
+  kiln_install_export(kiln_layer_targets kilnLayerTargets.cmake kiln_layer)
+endif()
+
+if(TARGET kiln_recorded)
+  # In the library folder, so that the module finds the libraries wherever the prefix is moved.
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/python/kiln COMPONENT kiln_python
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/kiln/python FILES_MATCHING PATTERN "*.py")
 endif()
 
 if(TARGET kiln)
   install(FILES ${PROJECT_SOURCE_DIR}/builder/include/kiln/reference.h
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kiln)
-  install(TARGETS kiln EXPORT kiln_targets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/manifests/virtual DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln)
-  if(TARGET kiln_layer)
-    install(TARGETS kiln_layer LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  endif()
-  set_target_properties(kiln_recorded PROPERTIES EXPORT_NAME recorded)
-  install(TARGETS kiln_recorded EXPORT kiln_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  # In the library folder, so that the module finds the libraries wherever the prefix is moved.
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/python/kiln
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/kiln/python FILES_MATCHING PATTERN "*.py")
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kiln COMPONENT kiln_development)
+  install(TARGETS kiln EXPORT kiln_builder_targets
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT kiln_builder)
+  kiln_install_export(kiln_builder_targets kilnBuilderTargets.cmake kiln_builder)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/manifests/virtual
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln COMPONENT kiln_builder)
+  # Each at its place in the repository, so that their links hold.
+  set(document_dir ${CMAKE_INSTALL_DATADIR}/doc/kiln)
+  install(FILES README.md CHANGELOG.md DESTINATION ${document_dir} COMPONENT kiln_builder)
+  install(DIRECTORY docs DESTINATION ${document_dir} COMPONENT kiln_builder
+    PATTERN Doxyfile EXCLUDE)
+  install(FILES packs/FORMAT.md DESTINATION ${document_dir}/packs COMPONENT kiln_builder)
+  install(FILES runtime/OVERLAY.md DESTINATION ${document_dir}/runtime COMPONENT kiln_builder)
   # The manual page and the completion are made of what kiln --help prints, so kiln must run here.
   find_package(Python3 COMPONENTS Interpreter)
   if(Python3_FOUND AND NOT CMAKE_CROSSCOMPILING)
@@ -56,11 +95,12 @@ if(TARGET kiln)
       COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/cmake/man.py $<TARGET_FILE:kiln> ${share}
       DEPENDS kiln ${PROJECT_SOURCE_DIR}/cmake/man.py VERBATIM)
     add_custom_target(kiln_manual ALL DEPENDS ${made})
-    install(FILES ${share}/kiln.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-    install(FILES ${share}/kiln.bash RENAME kiln
+    install(FILES ${share}/kiln.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT kiln_builder)
+    install(FILES ${share}/kiln.bash RENAME kiln COMPONENT kiln_builder
       DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-    install(FILES ${share}/kiln.zsh RENAME _kiln
+    install(FILES ${share}/kiln.zsh RENAME _kiln COMPONENT kiln_builder
       DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-    install(FILES ${share}/kiln.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+    install(FILES ${share}/kiln.fish COMPONENT kiln_builder
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
   endif()
 endif()

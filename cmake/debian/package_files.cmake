@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# Adds to each package's folder what Debian expects of a package and an installation does not have:
+# copyright, changelog, a compressed manual page, and the Python module where Python looks for it.
+# CPack runs this between staging and packing.
+file(GLOB stages ${CPACK_TEMPORARY_DIRECTORY}/kiln_*)
+# Of these Kiln links code into its files, so their licences hold, too.
+set(linked libzstd-dev libxxhash-dev libflatbuffers-dev libsodium-dev libsqlite3-dev
+  libtomlplusplus-dev libcli11-dev nlohmann-json3-dev libfmt-dev libstb-dev)
+
+file(READ ${CPACK_KILN_SOURCE}/LICENSE licence)
+set(copyright "Kiln, copyright The Kiln authors, under the Apache License, Version 2.0. On Debian
+systems that licence is in /usr/share/common-licenses/Apache-2.0.
+
+Kiln's files hold code of the libraries below, whose notices follow.
+")
+foreach(library IN LISTS linked)
+  set(notice /usr/share/doc/${library}/copyright)
+  if(EXISTS ${notice})
+    file(READ ${notice} text)
+    string(APPEND copyright "\n==== ${library}\n\n${text}")
+  endif()
+endforeach()
+
+file(TIMESTAMP ${CPACK_KILN_SOURCE}/CHANGELOG.md date "%a, %d %b %Y %H:%M:%S +0000" UTC)
+set(changelog "kiln (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium
+
+  * Built from the sources of this version, whose CHANGELOG.md the package
+    kiln has.
+
+ -- ${CPACK_DEBIAN_PACKAGE_MAINTAINER}  ${date}
+")
+
+function(compress path)
+  execute_process(COMMAND gzip -9nf ${path} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+foreach(stage IN LISTS stages)
+  get_filename_component(component ${stage} NAME)
+  string(TOUPPER ${component} upper)
+  set(package ${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
+  set(usr ${stage}/usr)
+  set(documents ${usr}/share/doc/${package})
+  file(WRITE ${documents}/copyright "${copyright}")
+  file(WRITE ${documents}/changelog "${changelog}")
+  compress(${documents}/changelog)
+  if(EXISTS ${usr}/share/man/man1/kiln.1)
+    compress(${usr}/share/man/man1/kiln.1)
+  endif()
+  if(component STREQUAL "kiln_python")
+    file(MAKE_DIRECTORY ${usr}/lib/python3/dist-packages)
+    file(RENAME ${usr}/${CPACK_KILN_LIBRARIES}/kiln/python/kiln
+      ${usr}/lib/python3/dist-packages/kiln)
+    file(REMOVE_RECURSE ${usr}/${CPACK_KILN_LIBRARIES}/kiln)
+  endif()
+endforeach()
