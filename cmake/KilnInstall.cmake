@@ -28,6 +28,10 @@ function(kiln_install_export export file component)
     COMPONENT ${component})
 endfunction()
 
+# Documents and examples lie as in the repository, so that their links hold.
+set(document_dir ${CMAKE_INSTALL_DATADIR}/doc/kiln)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${document_dir}
+  COMPONENT kiln_development)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/kiln COMPONENT kiln_development
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 kiln_install_libraries(kiln_runtime kiln_runtime_shared kiln_provision kiln_packs)
@@ -79,8 +83,6 @@ if(TARGET kiln)
   kiln_install_export(kiln_builder_targets kilnBuilderTargets.cmake kiln_builder)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/manifests/virtual
     DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln COMPONENT kiln_builder)
-  # Each at its place in the repository, so that their links hold.
-  set(document_dir ${CMAKE_INSTALL_DATADIR}/doc/kiln)
   install(FILES README.md CHANGELOG.md DESTINATION ${document_dir} COMPONENT kiln_builder)
   install(DIRECTORY docs DESTINATION ${document_dir} COMPONENT kiln_builder
     PATTERN Doxyfile EXCLUDE)
