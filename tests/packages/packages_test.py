@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The Debian packages that CPack makes of a build: what they hold, what they depend on, and the
+examples, built and run from the unpacked packages alone.
+
+    packages_test.py BUILD CMAKE CPACK WORK
+
+BUILD is a finished build, which is packed and not built again; WORK is emptied first. Exit codes: 0
+right, 1 wrong, 77 no Debian tools, or no PoCL to run the examples on (all else was right).
+"""
+
+import gzip
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import unittest
+
+BUILD, CMAKE, CPACK, WORK = (*(pathlib.Path(word).resolve() for word in sys.argv[1:5]),)
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+CONSUMER = SOURCE / "tests" / "consumer"
+ROOT = WORK / "root"  # all packages, unpacked
+USR = ROOT / "usr"
+DOCUMENTS = "share/doc/"
+# Patterns of each package's files below /usr, of which each must match a file; a library folder is LIB.
+CONTENTS = {
+    "libkiln0": [r"LIB/libkiln_runtime\.so\.0", r"LIB/libkiln_runtime\.so\.0\.\d+\.\d+",
+                 r"LIB/libkiln_(signed|recorded)\.so\.0(\.\d+\.\d+)?"],
+    "libkiln-dev": [r"include/kiln/\w+\.h", r"include/kiln/\w+\.hpp",
+                    r"LIB/libkiln_(runtime|packs|provision)\.a",
+                    r"LIB/libkiln_(runtime|signed|recorded)\.so",
+                    r"LIB/cmake/kiln/kilnTargets(-\w+)?\.cmake",
+                    r"LIB/cmake/kiln/kilnConfig(Version)?\.cmake",
+                    r"LIB/cmake/kiln/Kiln(Find|AddPack|EmbedPack)\.cmake", r"LIB/pkgconfig/kiln\.pc",
+                    r"LIB/pkgconfig/kiln_(signed|recorded|provision)\.pc",
+                    r"share/doc/kiln/examples/.+"],
+    "kiln": [r"bin/kiln", r"LIB/cmake/kiln/kilnBuilderTargets(-\w+)?\.cmake",
+             r"share/kiln/virtual/[\w.-]+", r"share/man/man1/kiln\.1\.gz",
+             r"share/bash-completion/completions/kiln", r"share/zsh/site-functions/_kiln",
+             r"share/fish/vendor_completions\.d/kiln\.fish", r"share/doc/kiln/README\.md",
+             r"share/doc/kiln/CHANGELOG\.md", r"share/doc/kiln/docs/.+",
+             r"share/doc/kiln/packs/FORMAT\.md", r"share/doc/kiln/runtime/OVERLAY\.md"],
+    "kiln-layer": [r"LIB/libkiln_layer\.so", r"LIB/cmake/kiln/kilnLayerTargets(-\w+)?\.cmake"],
+    "python3-kiln": [r"lib/python3/dist-packages/kiln/\w+\.py"],
+}
+SECTIONS = {"libkiln0": "libs", "libkiln-dev": "libdevel", "kiln": "devel", "kiln-layer": "libs",
+            "python3-kiln": "python"}
+# Dependencies besides those on shared libraries; VERSION is this one.
+DEPENDS = {
+    "libkiln0": set(),
+    "libkiln-dev": {"libkiln0 (= VERSION)", "libzstd-dev", "opencl-c-headers"},
+    "kiln": {"kiln-layer (= VERSION)"},
+    "kiln-layer": set(),
+    "python3-kiln": {"libkiln0 (= VERSION)", "python3"},
+}
+
+
+def run(*command, **options):
+    """What the command prints; AssertionError with it if the command fails."""
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False, **options)
+    if done.returncode:
+        raise AssertionError(f"{command}: {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def fails(*command):
+    """What a command prints that must fail, its white space as blanks."""
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode == 0:
+        raise AssertionError(f"{command} works")
+    return " ".join(done.stdout.split())
+
+
+def cached(name):
+    """A value of the build's cache."""
+    text = (BUILD / "CMakeCache.txt").read_text(encoding="utf-8")
+    return re.search(rf"^{name}:\w+=(.*)$", text, re.MULTILINE)[1]
+
+
+class Package:
+    def __init__(self, path):
+        self.path = path
+        self.fields = dict(re.findall(r"^([\w-]+): (.*)$", run("dpkg-deb", "-f", path),
+                                      re.MULTILINE))
+        self.name = self.fields["Package"]
+        self.depends = set(self.fields.get("Depends", "").split(", "))
+        with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", path],
+                              stdout=subprocess.PIPE) as tar:
+            self.members = list(tarfile.open(fileobj=tar.stdout, mode="r|"))
+        self.files = {member.name.removeprefix("./usr/") for member in self.members
+                      if not member.isdir()}
+
+    def own_documents(self):
+        return {f"{DOCUMENTS}{self.name}/{name}" for name in ("copyright", "changelog.gz")}
+
+    def unpack(self, root):
+        run("dpkg-deb", "-x", self.path, root)
+
+
+class Packages(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        shutil.rmtree(WORK, ignore_errors=True)
+        WORK.mkdir(parents=True)
+        run(CPACK, "-G", "DEB", "--config", BUILD / "CPackConfig.cmake", "-B", WORK / "packages")
+        cls.packages = {package.name: package for package in
+                        map(Package, sorted((WORK / "packages").glob("*.deb")))}
+        for package in cls.packages.values():
+            package.unpack(ROOT)
+        cls.version = run(USR / "bin/kiln", "--version").split()[1]
+        cls.lib = cached("CMAKE_INSTALL_LIBDIR")
+        os.environ.update(PATH=f"{USR}/bin:{os.environ['PATH']}", LD_LIBRARY_PATH=f"{USR}/{cls.lib}",
+                          PKG_CONFIG_PATH=f"{USR}/{cls.lib}/pkgconfig", KILN_STORE="none")
+
+    def test_each_package_holds_its_own_files(self):
+        self.assertEqual(set(self.packages), set(CONTENTS))
+        for name, package in self.packages.items():
+            with self.subTest(name):
+                self.assertEqual(package.own_documents() - package.files, set())
+                own = package.files - package.own_documents()
+                for pattern in CONTENTS[name]:
+                    pattern = pattern.replace("LIB/", re.escape(self.lib) + "/")
+                    found = {file for file in own if re.fullmatch(pattern, file)}
+                    self.assertTrue(found, pattern)
+                    own -= found
+                self.assertEqual(own, set())
+
+    def test_each_installed_file_is_in_one_package(self):
+        run(CMAKE, "--install", BUILD, "--prefix", WORK / "installed")
+        places = {f"{self.lib}/kiln/python/": "lib/python3/dist-packages/",
+                  "share/man/man1/kiln.1": "share/man/man1/kiln.1.gz"}
+        installed = set()
+        for path in (WORK / "installed").rglob("*"):
+            if path.is_symlink() or not path.is_dir():
+                name = path.relative_to(WORK / "installed").as_posix()
+                for before, after in places.items():
+                    name = name.replace(before, after) if name.startswith(before) else name
+                installed.add(name)
+        packed = [file for package in self.packages.values()
+                  for file in package.files - package.own_documents()]
+        self.assertEqual(sorted(packed), sorted(installed))
+
+    def test_dependencies_are_exact(self):
+        for name, package in self.packages.items():
+            with self.subTest(name):
+                libraries = {one for one in package.depends if re.match(r"lib[\w.+-]+ \(>=", one)}
+                self.assertEqual(package.depends - libraries - {""},
+                                 {one.replace("VERSION", self.version) for one in DEPENDS[name]})
+                linked = name in ("libkiln0", "kiln", "kiln-layer")
+                self.assertEqual(any(one.startswith("libc6 ") for one in libraries), linked)
+                self.assertEqual(package.fields["Architecture"] == "all", name == "python3-kiln")
+        control = run("dpkg-deb", "-I", self.packages["libkiln0"].path, "shlibs")
+        for library in ("runtime", "signed", "recorded"):
+            self.assertIn(f"libkiln_{library} 0 libkiln0 (>= ", control)
+        recommended = self.packages["kiln"].fields["Recommends"]
+        for program in ("clang-15 | ", "llvm-spirv-15 | ", "spirv-tools", "ocl-icd-libopencl1 | "):
+            self.assertIn(program, recommended)
+        self.assertIn("minisign, skopeo", self.packages["kiln"].fields["Suggests"])
+
+    def test_each_package_says_what_it_is(self):
+        for name, package in self.packages.items():
+            with self.subTest(name):
+                self.assertEqual(package.fields["Version"], self.version)
+                self.assertEqual(package.fields["Section"], SECTIONS[name])
+                self.assertEqual(package.fields["Priority"], "optional")
+                self.assertIn("Maintainer", package.fields)
+                self.assertRegex(package.fields["Description"], r"^\w.{20,70}$")
+                copyright_file, changelog = (USR / file for file in
+                                             sorted(package.own_documents(), reverse=True))
+                self.assertIn("Apache License, Version 2.0",
+                              copyright_file.read_text(encoding="utf-8"))
+                self.assertIn(f"kiln ({self.version}) ",
+                              gzip.decompress(changelog.read_bytes()).decode())
+                for member in package.members:
+                    self.assertEqual((member.uid, member.gid), (0, 0), member.name)
+                    if member.isfile():
+                        program = member.name == "./usr/bin/kiln"
+                        self.assertEqual(member.mode, 0o755 if program else 0o644, member.name)
+
+    def test_kiln_finds_its_layer_and_its_data(self):
+        text = run("kiln", "serve", "--print-env", "sh", "--overlay", WORK / "overlay")
+        self.assertIn(f"{USR}/{self.lib}/libkiln_layer.so", text)
+        pack = SOURCE / "packs/golden/good-v1-final.kiln"
+        refused = fails("kiln", "build", pack, "-o", WORK / "no.kiln", "--virtual", "amd.toml:none")
+        self.assertNotIn("no such file", refused)
+
+    def test_the_python_module_finds_its_libraries(self):
+        modules = USR / "lib/python3/dist-packages"
+        variables = {**os.environ, "PYTHONPATH": str(modules), "KILN_LIBRARY": ""}
+        run(sys.executable, "-B", CONSUMER / "use_module.py", env=variables)
+
+    def test_a_missing_component_names_its_package(self):
+        root = WORK / "development"
+        for name in ("libkiln0", "libkiln-dev"):
+            self.packages[name].unpack(root)
+        project = WORK / "components"
+        project.mkdir()
+        (project / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.22)\nproject(components LANGUAGES C)\n"
+            "find_package(kiln 0.1 REQUIRED COMPONENTS ${COMPONENTS})\n"
+            "if(ADD)\nkiln_add_pack(pack MANIFEST kernels.toml)\nendif()\n", encoding="utf-8")
+
+        def configure(prefix, components, *more):
+            shutil.rmtree(project / "build", ignore_errors=True)
+            return (CMAKE, "-S", project, "-B", project / "build", *more,
+                    f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCOMPONENTS={components}")
+
+        run(*configure(USR, "runtime;builder;layer"))
+        run(*configure(root / "usr", "runtime"))
+        for component, package in (("builder", "kiln"), ("layer", "kiln-layer")):
+            self.assertIn(f"install the Debian package {package}, or",
+                          fails(*configure(root / "usr", f"runtime;{component}")))
+        self.assertIn("Kiln has no component compiler; it has runtime, builder and layer.",
+                      fails(*configure(USR, "compiler")))
+        self.assertIn("kiln_add_pack(pack): the program kiln is missing: install the Debian "
+                      "package kiln", fails(*configure(root / "usr", "runtime", "-DADD=ON")))
+
+    def test_each_pkg_config_file_links(self):
+        for name in ("signed", "recorded", "provision"):
+            with self.subTest(name):
+                program = WORK / f"use_{name}"
+                words = run("pkg-config", "--cflags", "--libs", f"kiln_{name}").split()
+                run("cc", CONSUMER / f"use_{name}.c", "-o", program, *words)
+                pack = SOURCE / "packs/golden/good-v1-final.kiln"
+                arguments = (pack,) if name == "provision" else ()
+                self.assertEqual(run(program, *arguments, cwd=WORK), "OK\n")
+
+    def test_the_examples_build_and_run(self):
+        examples = WORK / "examples"
+        shutil.copytree(USR / DOCUMENTS / "kiln/examples", examples)
+        here = "Portable Computing Language" in subprocess.run(
+            ["kiln", "devices"], stdout=subprocess.PIPE, text=True, check=False).stdout
+        results = {"image_filter_c": "sharpened 640x480 pixels, 0 wrong",
+                   "image_filter_cpp": "sharpened 640x480 pixels, 0 wrong",
+                   "histogram": "counted 1000000 bytes: right",
+                   "makefile": "100000 numbers, 0 wrong"}
+        self.assertEqual({path.name for path in examples.iterdir() if path.is_dir()}, set(results))
+        for name, expected in results.items():
+            with self.subTest(name):
+                folder = examples / name
+                if name == "makefile":
+                    run("make", "-C", folder, "CFLAGS=-Wall -Wextra -Werror")
+                    program = (folder / "saxpy", folder / "saxpy.kiln")
+                else:
+                    run(CMAKE, "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={USR}",
+                        "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror",
+                        "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror",
+                        *(["-DDEVICES=Portable*"] if here and name == "image_filter_cpp" else []))
+                    run(CMAKE, "--build", folder / "build")
+                    program = (folder / "build" / re.sub("_c(pp)?$", "", name),)
+                if here:
+                    text = run(*program)
+                    self.assertEqual(text.splitlines()[-1], expected)
+                    if name == "image_filter_cpp":
+                        self.assertIn('"rung": "exact"', text)
+        if not here:
+            self.skipTest("PoCL is not here: the examples were built and not run")
+
+
+if __name__ == "__main__":
+    missing = [name for name in ("dpkg-deb", "dpkg-shlibdeps", "file", "pkg-config", "make", "cc")
+               if shutil.which(name) is None]
+    if missing:
+        print(f"SKIP: {', '.join(missing)}: not installed")
+        sys.exit(77)
+    program = unittest.main(argv=sys.argv[:1], exit=False)
+    for _, reason in program.result.skipped:
+        print(f"SKIP: {reason}")
+    sys.exit(1 if not program.result.wasSuccessful() else 77 if program.result.skipped else 0)
