@@ -4,8 +4,8 @@
 #   cmake --build --preset release --target package
 # builds everything first; `cpack` in the build folder packs what is built. The target source_tarball
 # writes kiln-VERSION.tar.gz there, from git's last commit.
-if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
-  return()
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR CMAKE_CROSSCOMPILING)
+  return()  # dpkg-shlibdeps asks this system's packages which of them has a library
 endif()
 
 set(CPACK_GENERATOR DEB)
@@ -17,7 +17,15 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
-set(CPACK_COMPONENTS_ALL kiln_runtime kiln_development kiln_builder kiln_layer kiln_python)
+set(CPACK_COMPONENTS_ALL kiln_runtime kiln_development)
+foreach(pair kiln:builder kiln_layer:layer kiln_recorded:python)
+  string(REPLACE ":" ";" pair ${pair})
+  list(GET pair 0 target)
+  list(GET pair 1 component)
+  if(TARGET ${target})
+    list(APPEND CPACK_COMPONENTS_ALL kiln_${component})
+  endif()
+endforeach()
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
