@@ -10,6 +10,7 @@ right, 1 wrong, 77 no Debian tools, or no PoCL to run the examples on (all else 
 """
 
 import gzip
+import json
 import os
 import pathlib
 import re
@@ -80,6 +81,11 @@ def cached(name):
     """A value of the build's cache."""
     text = (BUILD / "CMakeCache.txt").read_text(encoding="utf-8")
     return re.search(rf"^{name}:\w+=(.*)$", text, re.MULTILINE)[1]
+
+
+def pocl_is_here():
+    return "Portable Computing Language" in subprocess.run(
+        ["kiln", "devices"], stdout=subprocess.PIPE, text=True, check=False).stdout
 
 
 class Package:
@@ -235,13 +241,13 @@ class Packages(unittest.TestCase):
     def test_the_examples_build_and_run(self):
         examples = WORK / "examples"
         shutil.copytree(USR / DOCUMENTS / "kiln/examples", examples)
-        here = "Portable Computing Language" in subprocess.run(
-            ["kiln", "devices"], stdout=subprocess.PIPE, text=True, check=False).stdout
+        here = pocl_is_here()
         results = {"image_filter_c": "sharpened 640x480 pixels, 0 wrong",
                    "image_filter_cpp": "sharpened 640x480 pixels, 0 wrong",
                    "histogram": "counted 1000000 bytes: right",
                    "makefile": "100000 numbers, 0 wrong"}
-        self.assertEqual({path.name for path in examples.iterdir() if path.is_dir()}, set(results))
+        self.assertEqual({path.name for path in examples.iterdir() if path.is_dir()},
+                         {*results, "drop_in"})
         for name, expected in results.items():
             with self.subTest(name):
                 folder = examples / name
@@ -262,6 +268,36 @@ class Packages(unittest.TestCase):
                         self.assertIn('"rung": "exact"', text)
         if not here:
             self.skipTest("PoCL is not here: the examples were built and not run")
+
+    def test_the_drop_in_takes_the_place_of_a_cache(self):
+        if "-lOpenCL" in subprocess.run(["cc", "-shared", "-lOpenCL", "-o", os.devnull],
+                                        stderr=subprocess.PIPE, text=True, check=False).stderr:
+            self.skipTest("no libOpenCL.so to link the example drop_in with")
+        build, folder = WORK / "drop_in", WORK / "run"
+        run(CMAKE, "-S", USR / DOCUMENTS / "kiln/examples/drop_in", "-B", build,
+            f"-DCMAKE_PREFIX_PATH={USR}", "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror")
+        run(CMAKE, "--build", build)
+        if not pocl_is_here():
+            self.skipTest("PoCL is not here: the example drop_in was built and not run")
+        folder.mkdir()
+
+        def after():
+            """What each of the two programs was loaded from, or why it was not."""
+            *reports, last = run(build / "after", cwd=folder).splitlines()
+            self.assertEqual(last, "2 programs, 0 results wrong")
+            return [json.loads(text)["rung"] if text[0] == "{" else text for text in reports]
+
+        self.assertEqual(after(), 2 * ["app.kiln: No such file or directory"])
+        run("kiln", "record", "-o", "app.spool", "--", build / "before", cwd=folder)
+        run("kiln", "compile", "app.spool", "-o", "app.kiln", cwd=folder)
+        self.assertEqual(after(), ["source", "source"])
+        self.assertEqual(after(), ["overlay", "overlay"])
+        run("kiln", "build", "app.kiln", "-o", "app.kiln", cwd=folder)
+        shutil.rmtree(folder / "overlay")
+        self.assertEqual(after(), ["exact", "exact"])
+        shutil.copy(SOURCE / "packs/golden/good-v1-final.kiln", folder / "app.kiln")
+        for reason in after():  # a pack of something else
+            self.assertRegex(reason, "^the pack has no program cl-")
 
 
 if __name__ == "__main__":
