@@ -113,11 +113,6 @@ Kiln's layer."
   SHLIBDEPS OFF)
 set(CPACK_DEBIAN_KILN_PYTHON_PACKAGE_CONTROL_EXTRA
   ${CMAKE_CURRENT_LIST_DIR}/debian/python3-kiln/postinst ${CMAKE_CURRENT_LIST_DIR}/debian/python3-kiln/prerm)
-if(CMAKE_LIBRARY_ARCHITECTURE AND CMAKE_INSTALL_LIBDIR MATCHES "/${CMAKE_LIBRARY_ARCHITECTURE}$")
-  foreach(component RUNTIME DEVELOPMENT LAYER)
-    set(CPACK_DEBIAN_KILN_${component}_PACKAGE_MULTIARCH same)
-  endforeach()
-endif()
 
 include(CPack)
 
