@@ -66,9 +66,11 @@ std::string with_code(const Status &status) {
                      packs::code_name(status.code));
 }
 
-std::optional<Input> compile_manifest(const std::string &path, const HostTools &tools,
+}  // namespace
+
+std::optional<Input> compile_manifest(const Result<builder::Manifest> &manifest,
+                                      const std::string &path, const HostTools &tools,
                                       int *exit_code) {
-  const auto manifest = builder::read_manifest(path);
   if (!manifest.ok()) {
     pass_on(manifest.status().message);
     *exit_code = kBadManifest;
@@ -97,10 +99,11 @@ std::optional<Input> compile_manifest(const std::string &path, const HostTools &
   for (const auto *tool : {&toolchain->clang, &toolchain->llvm_spirv, &toolchain->spirv_val}) {
     if (!tool->empty()) base.files.insert(tool->string());
   }
-  base.files.insert(path);
   return Input{std::move(base.contents), std::move(base.failures), std::move(base.without_il),
                std::move(base.files)};
 }
+
+namespace {
 
 // Shows progress on standard error: on a terminal in one line that is overwritten, elsewhere as
 // occasional lines without control characters.
@@ -347,7 +350,11 @@ bool is_manifest(const std::string &path) {
 }
 
 std::optional<Input> read_input(const std::string &path, const HostTools &tools, int *exit_code) {
-  if (is_manifest(path)) return compile_manifest(path, tools, exit_code);
+  if (is_manifest(path)) {
+    auto input = compile_manifest(builder::read_manifest(path), path, tools, exit_code);
+    if (input) input->files.insert(path);
+    return input;
+  }
   auto pack = open_checked_pack(path);
   if (!pack.ok()) {
     *exit_code = fail(pack.status());

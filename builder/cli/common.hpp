@@ -207,6 +207,9 @@ bool is_manifest(const std::string &path);  // decides by the file name
 // Returns the contents to build from: a pack without its targets, or a manifest after its host
 // step. Prints every error and compiler message itself. If there is nothing to build from, returns
 // nothing and sets `*exit_code`.
+std::optional<Input> compile_manifest(const Result<builder::Manifest> &manifest,
+                                      const std::string &path, const HostTools &tools,
+                                      int *exit_code);
 std::optional<Input> read_input(const std::string &path, const HostTools &tools, int *exit_code);
 
 // Checks that a file can be made at `path`, before any work is done for it. Fails with

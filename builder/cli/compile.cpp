@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln compile: the host step.
+#include <algorithm>
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "builder/base/atomic_text_file.hpp"
 #include "builder/cli/common_options.hpp"
 #include "builder/compile/prove_text.hpp"
 #include "builder/inspect/pack_check.hpp"
+#include "builder/manifest/sources.hpp"
 
 namespace kiln::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct CompileArguments {
-  std::string manifest;
+  std::vector<std::string> inputs;
+  std::string build_options;
+  std::vector<std::string> include_dirs;
+  std::string program;
   std::string output;
   std::string depfile;
   HostTools tools;
@@ -75,24 +84,53 @@ std::optional<Input> read_recorded(const std::string &folder, const HostTools &t
   return input;
 }
 
-int run(const CompileArguments &options) {
-  supervise_command();
-  const bool manifest = is_manifest(options.manifest);
-  const bool spool = !manifest && is_spool(options.manifest);
-  if (!spool && !manifest) {
-    return fail(
-        {Code::bad_argument,
-         fmt::format(
-             "{} is neither a manifest, a file whose name ends in .toml, nor a spool, a folder",
-             options.manifest)});
+bool is_source(const std::string &path) { return fs::path(path).extension() == ".cl"; }
+
+// Compiles sources that have no manifest.
+std::optional<Input> read_sources(const CompileArguments &options, int *exit_code) {
+  const builder::Sources sources{{options.inputs.begin(), options.inputs.end()},
+                                 options.program,
+                                 options.build_options,
+                                 {options.include_dirs.begin(), options.include_dirs.end()}};
+  return compile_manifest(builder::manifest_of(sources),
+                          builder::path_for_sources(sources).string(), options.tools, exit_code);
+}
+
+Status check_inputs(const CompileArguments &options, bool sources, bool spool) {
+  const std::string &first = options.inputs[0];
+  if (!sources && options.inputs.size() > 1) {
+    return {Code::bad_argument, "of several inputs each must be a source, a file called *.cl"};
+  }
+  if (!sources && !spool && !is_manifest(first)) {
+    return {Code::bad_argument,
+            fmt::format("{} is no manifest, a file called *.toml, no source, a file called *.cl, "
+                        "and no spool, a folder",
+                        first)};
   }
   if (spool && !options.depfile.empty()) {
-    return fail({Code::bad_argument, "--depfile takes a manifest, not a spool"});
+    return {Code::bad_argument, "--depfile takes a manifest or sources, not a spool"};
   }
-  if (Status s = check_output(options.output, {options.manifest}); !s.ok()) return fail(s);
+  const bool only_for_sources =
+      !options.build_options.empty() || !options.program.empty() || !options.include_dirs.empty();
+  if (!sources && only_for_sources) {
+    return {Code::bad_argument,
+            "--build-options, -I and --program are for sources: a manifest names its own"};
+  }
+  if (!options.program.empty() && options.inputs.size() > 1) {
+    return {Code::bad_argument, "--program names the program of one source, not of several"};
+  }
+  return check_output(options.output, options.inputs);
+}
+
+int run(const CompileArguments &options) {
+  supervise_command();
+  const bool sources = std::all_of(options.inputs.begin(), options.inputs.end(), is_source);
+  const bool spool = !sources && !is_manifest(options.inputs[0]) && is_spool(options.inputs[0]);
+  if (Status s = check_inputs(options, sources, spool); !s.ok()) return fail(s);
   int exit_code = kDone;
-  const auto input = spool ? read_recorded(options.manifest, options.tools, &exit_code)
-                           : read_input(options.manifest, options.tools, &exit_code);
+  const auto input = sources ? read_sources(options, &exit_code)
+                     : spool ? read_recorded(options.inputs[0], options.tools, &exit_code)
+                             : read_input(options.inputs[0], options.tools, &exit_code);
   if (!input) return exit_code;
   const packs::Contents &contents = input->contents;
   const bool failed = !input->failures.empty() && !options.keep_going;
@@ -131,10 +169,21 @@ void add_compile(CLI::App &app, Command *command) {
   auto options = std::make_shared<CompileArguments>();
   CLI::App *sub = app.add_subcommand(
       "compile", "Make a base pack of source and validated SPIR-V; needs no device");
-  sub->add_option("manifest", options->manifest,
-                  "Manifest (.toml), or folder that 'kiln record' wrote")
+  sub->add_option("input", options->inputs,
+                  "Manifest (.toml), folder that 'kiln record' wrote, or sources (.cl), of which "
+                  "each is a program with all its kernels")
       ->required();
   add_output_option(*sub, &options->output, "Base pack to write")->required();
+  sub->add_option("--build-options", options->build_options,
+                  "Build options of the sources, as for clBuildProgram")
+      ->type_name("TEXT");
+  sub->add_option("-I", options->include_dirs,
+                  "Folder with included files of the sources; repeatable")
+      ->type_name("DIR")
+      ->expected(1)
+      ->take_all();
+  add_program_option(*sub, &options->program,
+                     "Name of the only source's program; default: the file's, without .cl");
   sub->add_option("--depfile", options->depfile,
                   "Write the names of all files that the pack is made of, for Make and Ninja")
       ->type_name("FILE");
