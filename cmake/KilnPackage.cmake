@@ -109,6 +109,7 @@ kiln_debian_package(kiln_python python3-kiln python
 Kiln's layer."
   DEPENDS "libkiln0 ${same}, python3"
   RECOMMENDS "python3-pyopencl"
+  SUGGESTS "kiln ${same}"
   ARCHITECTURE all
   SHLIBDEPS OFF)
 set(CPACK_DEBIAN_KILN_PYTHON_PACKAGE_CONTROL_EXTRA

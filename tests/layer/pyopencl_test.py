@@ -304,6 +304,27 @@ print(kiln.pyopencl.report()[2]["reason"])
                 "1", "1", "41", "[('served', 'exact'), ('served', 'exact'), ('passed', '')]"])
             self.assertRegex(output.splitlines()[4], "^the pack has no program cl-[0-9a-f]{32}$")
 
+    def test_what_the_pack_lacks_is_an_error_if_strict(self):
+        text = """
+import kiln
+kiln.pyopencl.install(sys.argv[1], strict=True)
+program = cl.Program(context, ONE).build("-DMORE=0")
+binary = cl.Program(context, [context.devices[0]], program.binaries).build()
+print(value(program), value(binary))
+for attempt in (lambda: cl.Program(context, ONE).build("-DMORE=40"),
+                lambda: kiln.pyopencl.install("none.kiln", strict=True)):
+    try:
+        print("no error", attempt())
+    except kiln.Error as error:
+        print(error)
+print(lines(), kiln.__version__)
+"""
+        output = self.execute(text).splitlines()
+        self.assertEqual(output[0], "1 1")
+        self.assertRegex(output[1], "^the pack has no program cl-[0-9a-f]{32}$")
+        self.assertRegex(output[2], "none.kiln: No such file or directory$")
+        self.assertRegex(output[3], r"^\[\('served', 'exact'\), .*\('passed', ''\)\] \d+\.\d+\.\d+$")
+
     def test_an_error_is_pyopencls_own(self):
         text = """
 try:

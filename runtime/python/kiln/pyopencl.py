@@ -35,11 +35,16 @@ class _Passed(Exception):
     """Why a program is left to PyOpenCL."""
 
 
+class _Built(_Passed):
+    """A program that the driver has already: there is nothing to build."""
+
+
 class _Adapter:
     """One pack, for PyOpenCL's programs. Any thread may call anything."""
 
-    def __init__(self, cl, pack, overlay, report):
+    def __init__(self, cl, pack, overlay, report, strict):
         self._cl = cl  # the extension module
+        self._strict = strict
         self._overlay = overlay
         self._report = report
         self._lock = threading.Lock()
@@ -51,16 +56,26 @@ class _Adapter:
             self._kiln = _native.Kiln(opencl, pack)
         except Exception as fault:  # pylint: disable=broad-except
             self._fault = str(fault)
+            if strict:
+                raise _native.Error(self._fault) from fault
             _log.warning("kiln: %s; programs are built as without Kiln", fault)
 
     def find(self, program, options, devices, line):
-        """The program that stands for a pyopencl.Program; None, with a reason, if there is none."""
+        """The program that stands for a pyopencl.Program; None, with a reason, if there is none.
+
+        If strict, raises Error with the reason instead of None.
+        """
         try:
             return self._find(program, options, devices, line)
+        except _Built as passed:
+            line["reason"] = str(passed)
+            return None
         except (_Passed, _native.Error) as fault:
             line["reason"] = str(fault)
         except Exception as fault:  # pylint: disable=broad-except
             line["reason"] = f"{type(fault).__name__}: {fault}"
+        if self._strict:
+            raise _native.Error(line["reason"])
         return None
 
     def _find(self, program, options, devices, line):
@@ -70,7 +85,7 @@ class _Adapter:
         if self._kiln is None:
             raise _Passed(self._fault)
         if program._prg is not None:
-            raise _Passed("the driver has it already")
+            raise _Built("the driver has it already")
         context = program._context
         if len(context.devices) != 1:
             raise _Passed("its context has several devices")
@@ -157,7 +172,7 @@ def _replace(original):
     return build
 
 
-def install(pack, overlay=None, report=None):
+def install(pack, overlay=None, report=None, strict=False):
     """Takes programs from a pack, until uninstall(); a second call takes the place of the first.
 
     pack: path of a pack of recorded programs. One that is missing or damaged, and libraries of
@@ -166,6 +181,8 @@ def install(pack, overlay=None, report=None):
     overlay: folder for what this device has to compile; its parent must be there. None: what the
     pack has no binary for is built by PyOpenCL, and kept by PyOpenCL's own cache.
     report: file that gets a line of JSON for each program, as report() has it.
+    strict: what would leave a program to PyOpenCL raises kiln.Error with the reason instead, here
+    or in Program.build(). For tests of an application and its pack.
     Raises ImportError where there is no PyOpenCL.
     """
     import pyopencl  # pylint: disable=import-outside-toplevel
@@ -174,7 +191,7 @@ def install(pack, overlay=None, report=None):
     # The application may change its folder.
     places = [None if place is None else os.path.abspath(place)
               for place in (pack, overlay, report)]
-    made = _Adapter(pyopencl._cl, *places)  # pylint: disable=protected-access
+    made = _Adapter(pyopencl._cl, *places, strict)  # pylint: disable=protected-access
     with _lock:
         _adapter, _is_installed = made, True
         if _replacement is None:
