@@ -4,10 +4,8 @@
 # CPack runs this between staging and packing.
 file(GLOB stages ${CPACK_TEMPORARY_DIRECTORY}/kiln_*)
 # Of these Kiln links code into its files, so their licences hold, too.
-set(linked libzstd-dev libxxhash-dev libflatbuffers-dev libsodium-dev libsqlite3-dev
-  libtomlplusplus-dev libcli11-dev nlohmann-json3-dev libfmt-dev libstb-dev)
+file(STRINGS ${CPACK_KILN_SOURCE}/cmake/linked_libraries.txt linked)
 
-file(READ ${CPACK_KILN_SOURCE}/LICENSE licence)
 set(copyright "Kiln, copyright The Kiln authors, under the Apache License, Version 2.0. On Debian
 systems that licence is in /usr/share/common-licenses/Apache-2.0.
 
