@@ -2,9 +2,9 @@
 """Makes the Python wheel, for pip (PEP 517): `pip install .`, `pip wheel .`
 
 The wheel holds the module kiln with the libraries that it needs, the program kiln with its data, and
-the layer, so that `python -m kiln` works from pip alone. All are built in build/wheel, or taken from
-the build folder that --config-settings=build-dir=FOLDER names. The backend needs nothing but CMake
-and what Kiln's build needs, so that it also works without a network.
+the layer, so that `python -m kiln` works from pip alone. All are built in build/wheel, or taken as
+they are from the build folder that --config-settings=build-dir=FOLDER names. The backend needs
+nothing but CMake and what Kiln's build needs, so that it also works without a network.
 """
 
 import base64
@@ -41,7 +41,7 @@ def _version():
 
 
 def _build(folder):
-    """Builds what the wheel has in the folder, configured unless it is."""
+    """Builds what the wheel has in the folder, which is configured first if it is new."""
     if not (folder / "CMakeCache.txt").is_file():
         _cmake("-S", SOURCE, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", "-DKILN_INSTALL=ON",
                "-DKILN_BUILD_TESTS=OFF", "-DKILN_STATIC_DEPENDENCIES=ON", "-DKILN_UNITY_BUILD=ON")
@@ -91,7 +91,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     information = f"kiln-{version}.dist-info"
     name = f"kiln-{version}-{tag}.whl"
     record = []
-    _build(folder)
+    if not named:
+        _build(folder)
     with tempfile.TemporaryDirectory() as prefix, zipfile.ZipFile(
             pathlib.Path(wheel_directory, name), "w", zipfile.ZIP_DEFLATED) as wheel:
 
