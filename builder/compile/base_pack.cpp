@@ -117,6 +117,7 @@ Status check_kernels(const std::filesystem::path &source, const SpirvModule &mod
                           source.string(), wanted.name, kernel->argument_count, listed)};
     }
     wanted.arguments = kernel->argument_count;
+    wanted.parameters = kernel->parameters;
   }
   return {};
 }

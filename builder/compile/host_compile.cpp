@@ -43,6 +43,7 @@ std::vector<std::string> clang_arguments(const std::vector<std::string> &options
   const bool is_cpp = std::any_of(options.begin(), options.end(), [](const std::string &option) {
     return option.starts_with("-cl-std=CLC++") || option.starts_with("-cl-std=clc++");
   });
+  arguments.emplace_back("-cl-kernel-arg-info");  // names of parameters
   // In C99 a plain `inline` is only a declaration; drivers treat it as a definition.
   if (!is_cpp) arguments.emplace_back("-fgnu89-inline");
   // For SPIR clang's header defines all extensions; first_lines() defines the macro again.
@@ -216,6 +217,7 @@ class HostCompiler {
 
   Status make_spirv() {
     Status status = translate();
+    if (status.ok()) take_parameters();
     if (status.ok()) status = validate();
     if (status.ok()) status = inspect();
     return status;
@@ -224,6 +226,9 @@ class HostCompiler {
   ProcessResult run_llvm_spirv(std::uint32_t version) {
     std::vector<std::string> arguments = {"--spirv-max-version=" + version_text(version),
                                           "--spirv-mem2reg"};
+    if (describes_) {
+      arguments.emplace_back("--preserve-ocl-kernel-arg-type-metadata-through-string");
+    }
     std::string extensions;
     for (const std::string &name : spirv_extensions(requirements_)) {
       extensions += (extensions.empty() ? "--spirv-ext=+" : ",+") + name;
@@ -238,6 +243,10 @@ class HostCompiler {
     ProcessResult last;
     for (std::uint32_t version = kOldestSpirv; version <= kNewestSpirv; version += kNextSpirv) {
       ProcessResult spirv = run_llvm_spirv(version);
+      if (describes_ && spirv.err.find("Unknown command line argument") != std::string::npos) {
+        describes_ = false;  // parameters are known by SPIR-V's types alone
+        spirv = run_llvm_spirv(version);
+      }
       if (!came_to_an_end(spirv)) return fail_tool("llvm-spirv", spirv);
       if (spirv.ok() && !spirv.out.empty()) {
         if (version > request_.spirv_version) return fail_below(version);
@@ -255,6 +264,18 @@ class HostCompiler {
                 fmt::format("no SPIR-V {} for this program: llvm-spirv: {}",
                             version_text(request_.spirv_version), last.reason),
                 compiler_message(last));
+  }
+
+  // Reads the parameters' names and types, and takes them out of the module, which drivers get as
+  // it would be without them: a pack holds them once, and IL that does not change keeps its name.
+  void take_parameters() {
+    const auto described = read_spirv(result_.spirv);
+    const bool keep_names =
+        std::find(options_.begin(), options_.end(), "-cl-kernel-arg-info") != options_.end();
+    auto bare = without_argument_info(result_.spirv, keep_names);
+    if (!described.ok() || !bare.ok()) return;  // validate() says what is wrong
+    described_ = described->kernels;
+    result_.spirv = *std::move(bare);
   }
 
   // Fails because the cap is below the first version that can express the program.
@@ -293,6 +314,7 @@ class HostCompiler {
       return fail(HostStage::validate, "unreadable SPIR-V: " + module.status().message, "");
     }
     result_.module = *std::move(module);
+    result_.module.kernels = std::move(described_);
     if (result_.module.version > request_.spirv_version) {
       return fail(
           HostStage::translate,
@@ -329,6 +351,8 @@ class HostCompiler {
   std::vector<std::string> requirements_;  // the variant's, and those it should have for its types
   std::vector<std::string> options_;       // for clang
   std::string bitcode_;
+  bool describes_ = true;               // whether llvm-spirv takes the option for types
+  std::vector<SpirvKernel> described_;  // with names and types
   HostCompiled result_;
   HostStage stage_ = HostStage::options;
 };

@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "builder/base/builder_status.hpp"
+#include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
 
 struct SpirvKernel {
   std::string name;
   std::uint32_t argument_count = 0;
+  std::vector<packs::Parameter> parameters{};  // one for each argument; empty: not known
 };
 
 struct SpirvModule {
@@ -27,14 +29,23 @@ struct SpirvModule {
   bool has_barrier = false;             // a barrier for the work-items of a group
 };
 
-// Reads a little-endian module. Fails with Code::bad_input for: a size that is not a multiple of 4,
-// a bad magic number, the other byte order, an instruction that is empty or runs over the end, a
-// name without an end, a kernel without its function, two kernels with one name, no memory model.
-// The message is one sentence and gives the index of the faulty word. Throws only for lack of
-// memory; safe to use from any thread.
+// Reads a little-endian module. Types and names of parameters are clang's own if the module has
+// them (-cl-kernel-arg-info, llvm-spirv --preserve-ocl-kernel-arg-type-metadata-through-string);
+// else SPIR-V's types, which do not know signs, and no names. Fails with Code::bad_input for: a
+// size that is not a multiple of 4, a bad magic number, the other byte order, an instruction that
+// is empty or runs over the end, a name without an end, a kernel without its function, two kernels
+// with one name, no memory model. The message is one sentence and gives the index of the faulty
+// word. Throws only for lack of memory; safe to use from any thread.
 Result<SpirvModule> read_spirv(std::span<const std::uint8_t> bytes);
 
+// Returns a module without what only describes the parameters of its kernels: the texts that
+// llvm-spirv writes for clGetKernelArgInfo, and the parameters' names unless `keep_names`. Fails as
+// read_spirv() does.
+Result<std::vector<std::uint8_t>> without_argument_info(std::span<const std::uint8_t> bytes,
+                                                        bool keep_names);
+
 // Returns the kernels, sorted by name. Skips lines that define no kernel, so other texts have none.
+// A struct's size is not known.
 std::vector<SpirvKernel> kernels_of_llvm_ir(std::string_view text);
 
 // Returns the identifier of a function whose name may be mangled as in C++.

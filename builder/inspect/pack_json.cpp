@@ -69,12 +69,35 @@ json argument_json(const packs::Argument &argument) {
   return out;
 }
 
+std::vector<std::string> qualifiers_of(const packs::Parameter &parameter) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < std::size(packs::kQualifierNames); ++i) {
+    if ((parameter.qualifiers >> i & 1) != 0) words.emplace_back(packs::kQualifierNames[i]);
+  }
+  return words;
+}
+
+json kernel_json(const packs::Kernel &kernel) {
+  const auto index = [](auto value) { return static_cast<std::size_t>(value); };
+  json out = {{"name", kernel.name}, {"arguments", kernel.arguments}};
+  if (!kernel.range.empty()) out["range"] = kernel.range;
+  for (const packs::Parameter &parameter : kernel.parameters) {
+    json &each = out["parameters"].emplace_back();
+    each = {{"name", parameter.name},
+            {"type", parameter.type},
+            {"size", parameter.size},
+            {"address_space", packs::kAddressSpaceNames[index(parameter.address_space)]},
+            {"qualifiers", qualifiers_of(parameter)}};
+    if (parameter.access != packs::ImageAccess::none) {
+      each["access"] = packs::kImageAccessNames[index(parameter.access)];
+    }
+  }
+  return out;
+}
+
 json variant_json(const packs::Variant &variant) {
   json kernels = json::array();
-  for (const packs::Kernel &kernel : variant.kernels) {
-    kernels.push_back({{"name", kernel.name}, {"arguments", kernel.arguments}});
-    if (!kernel.range.empty()) kernels.back()["range"] = kernel.range;
-  }
+  for (const packs::Kernel &kernel : variant.kernels) kernels.push_back(kernel_json(kernel));
   json arguments = json::array();
   for (const packs::Argument &a : variant.arguments) arguments.push_back(argument_json(a));
   const std::uint32_t version = variant.il_version;
@@ -233,6 +256,30 @@ std::string recorded_kernels(const packs::Program &program, const packs::Variant
   std::vector<std::string> names;
   for (const packs::Kernel &kernel : variant.kernels) names.push_back(kernel.name);
   return " (" + kernels_label(names) + ")";
+}
+
+std::string parameter_text(const packs::Parameter &parameter) {
+  const std::string &type = parameter.type.empty() ? "?" : parameter.type;
+  std::string text;
+  if (parameter.access != packs::ImageAccess::none) {
+    text += packs::kImageAccessNames[static_cast<std::size_t>(parameter.access)] + std::string(" ");
+  } else if (parameter.address_space != packs::AddressSpace::private_) {
+    text += packs::kAddressSpaceNames[static_cast<std::size_t>(parameter.address_space)];
+    text += " ";
+  }
+  for (const std::string &word : qualifiers_of(parameter)) {
+    if (word != "restrict") text += word + " ";
+  }
+  text += type;
+  if ((parameter.qualifiers & packs::kRestrict) != 0) text += " restrict";
+  return parameter.name.empty() ? text : text + " " + parameter.name;
+}
+
+std::string kernel_text(const packs::Kernel &kernel) {
+  std::string text;
+  for (const packs::Parameter &parameter : kernel.parameters)
+    text += (text.empty() ? "" : ", ") + parameter_text(parameter);
+  return kernel.name + "(" + text + ")";
 }
 
 std::string variant_label(const packs::Contents &contents, const packs::Digest &hash) {

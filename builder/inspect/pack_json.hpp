@@ -37,6 +37,11 @@ std::string kernels_label(const std::vector<std::string> &kernels);
 // and says nothing; empty for other programs.
 std::string recorded_kernels(const packs::Program &program, const packs::Variant &variant);
 
+// Returns "read_only image2d_t from", "global const float* values", "uint width", as far as known.
+std::string parameter_text(const packs::Parameter &parameter);
+// Returns "scale(global float* values, uint width)".
+std::string kernel_text(const packs::Kernel &kernel);
+
 // Returns "laplace/scalar" for the variant with that hash; the hash if there is no such variant.
 std::string variant_label(const packs::Contents &contents, const packs::Digest &hash);
 // Returns the same for people, with recorded_kernels().

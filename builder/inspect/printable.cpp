@@ -54,7 +54,13 @@ void escape(packs::Variant *variant) {
   escape(&variant->name);
   escape(&variant->options);
   for (std::string &word : variant->requirements) escape(&word);
-  for (packs::Kernel &kernel : variant->kernels) escape(&kernel.name);
+  for (packs::Kernel &kernel : variant->kernels) {
+    escape(&kernel.name);
+    for (packs::Parameter &parameter : kernel.parameters) {
+      escape(&parameter.name);
+      escape(&parameter.type);
+    }
+  }
 }
 
 void escape(packs::Target *target) {

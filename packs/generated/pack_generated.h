@@ -31,6 +31,8 @@ struct Size3;
 
 struct Tuning;
 
+struct Parameter;
+
 struct Kernel;
 struct KernelBuilder;
 
@@ -360,12 +362,66 @@ FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(8) Tuning FLATBUFFERS_FINAL_CLASS {
 };
 FLATBUFFERS_STRUCT_END(Tuning, 80);
 
+FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(4) Parameter FLATBUFFERS_FINAL_CLASS {
+ private:
+  uint32_t name_;
+  uint32_t type_;
+  uint32_t size_;
+  uint8_t address_space_;
+  uint8_t access_;
+  uint8_t qualifiers_;
+  uint8_t reserved_;
+
+ public:
+  Parameter()
+      : name_(0),
+        type_(0),
+        size_(0),
+        address_space_(0),
+        access_(0),
+        qualifiers_(0),
+        reserved_(0) {
+  }
+  Parameter(uint32_t _name, uint32_t _type, uint32_t _size, uint8_t _address_space, uint8_t _access, uint8_t _qualifiers, uint8_t _reserved)
+      : name_(flatbuffers::EndianScalar(_name)),
+        type_(flatbuffers::EndianScalar(_type)),
+        size_(flatbuffers::EndianScalar(_size)),
+        address_space_(flatbuffers::EndianScalar(_address_space)),
+        access_(flatbuffers::EndianScalar(_access)),
+        qualifiers_(flatbuffers::EndianScalar(_qualifiers)),
+        reserved_(flatbuffers::EndianScalar(_reserved)) {
+  }
+  uint32_t name() const {
+    return flatbuffers::EndianScalar(name_);
+  }
+  uint32_t type() const {
+    return flatbuffers::EndianScalar(type_);
+  }
+  uint32_t size() const {
+    return flatbuffers::EndianScalar(size_);
+  }
+  uint8_t address_space() const {
+    return flatbuffers::EndianScalar(address_space_);
+  }
+  uint8_t access() const {
+    return flatbuffers::EndianScalar(access_);
+  }
+  uint8_t qualifiers() const {
+    return flatbuffers::EndianScalar(qualifiers_);
+  }
+  uint8_t reserved() const {
+    return flatbuffers::EndianScalar(reserved_);
+  }
+};
+FLATBUFFERS_STRUCT_END(Parameter, 16);
+
 struct Kernel FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef KernelBuilder Builder;
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_NAME = 4,
     VT_ARGUMENTS = 6,
-    VT_RANGE = 8
+    VT_RANGE = 8,
+    VT_PARAMETERS = 10
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -376,6 +432,9 @@ struct Kernel FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::String *range() const {
     return GetPointer<const flatbuffers::String *>(VT_RANGE);
   }
+  const flatbuffers::Vector<const kiln::packs::fb::Parameter *> *parameters() const {
+    return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::Parameter *> *>(VT_PARAMETERS);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_NAME) &&
@@ -383,6 +442,8 @@ struct Kernel FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyField<uint32_t>(verifier, VT_ARGUMENTS, 4) &&
            VerifyOffset(verifier, VT_RANGE) &&
            verifier.VerifyString(range()) &&
+           VerifyOffset(verifier, VT_PARAMETERS) &&
+           verifier.VerifyVector(parameters()) &&
            verifier.EndTable();
   }
 };
@@ -400,6 +461,9 @@ struct KernelBuilder {
   void add_range(flatbuffers::Offset<flatbuffers::String> range) {
     fbb_.AddOffset(Kernel::VT_RANGE, range);
   }
+  void add_parameters(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Parameter *>> parameters) {
+    fbb_.AddOffset(Kernel::VT_PARAMETERS, parameters);
+  }
   explicit KernelBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -416,8 +480,10 @@ inline flatbuffers::Offset<Kernel> CreateKernel(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::String> name = 0,
     uint32_t arguments = 0,
-    flatbuffers::Offset<flatbuffers::String> range = 0) {
+    flatbuffers::Offset<flatbuffers::String> range = 0,
+    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Parameter *>> parameters = 0) {
   KernelBuilder builder_(_fbb);
+  builder_.add_parameters(parameters);
   builder_.add_range(range);
   builder_.add_arguments(arguments);
   builder_.add_name(name);
@@ -428,14 +494,17 @@ inline flatbuffers::Offset<Kernel> CreateKernelDirect(
     flatbuffers::FlatBufferBuilder &_fbb,
     const char *name = nullptr,
     uint32_t arguments = 0,
-    const char *range = nullptr) {
+    const char *range = nullptr,
+    const std::vector<kiln::packs::fb::Parameter> *parameters = nullptr) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto range__ = range ? _fbb.CreateString(range) : 0;
+  auto parameters__ = parameters ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Parameter>(*parameters) : 0;
   return kiln::packs::fb::CreateKernel(
       _fbb,
       name__,
       arguments,
-      range__);
+      range__,
+      parameters__);
 }
 
 struct Argument FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

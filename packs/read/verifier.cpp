@@ -40,7 +40,8 @@ constexpr FieldRule tables(TableKind table, bool required = false) {
 }
 
 // In the order of pack.fbs.
-constexpr FieldRule kKernel[] = {text(kRequired), number<std::uint32_t>(), text()};
+constexpr FieldRule kKernel[] = {text(kRequired), number<std::uint32_t>(), text(),
+                                 numbers<fb::Parameter>()};
 constexpr FieldRule kArgument[] = {
     number<std::uint8_t>(), number<std::uint8_t>(), number<std::uint8_t>(),
     text(kRequired),        number<std::int64_t>(), number<std::uint8_t>(),
@@ -230,6 +231,52 @@ bool names_rise(const Tables &tables) {
   return true;
 }
 
+// The root's texts. Rows may share them, but not very long ones.
+class SharedTexts {
+ public:
+  SharedTexts(const TextVector *texts, std::size_t root_size)
+      : texts_(texts), left_(root_size * kMaxSharing) {}
+
+  // Checks an index, and counts the text's size. Out of line: it has two callers.
+  [[gnu::noinline]] Status take(std::uint32_t index) {
+    if (texts_ == nullptr || index >= texts_->size()) {
+      return fault(Code::out_of_bounds, "root: text index out of range");
+    }
+    const std::size_t size = texts_->Get(index)->size();
+    if (size > left_) return fault(Code::over_limit, "root: rows share long texts");
+    left_ -= size;
+    return {};
+  }
+
+ private:
+  static constexpr std::size_t kMaxSharing = 16;
+
+  const TextVector *texts_;
+  std::size_t left_;
+};
+
+Status check_parameters(const fb::Kernel &kernel, SharedTexts *texts) {
+  const auto *parameters = kernel.parameters();
+  if (parameters == nullptr || parameters->size() == 0) return {};
+  if (parameters->size() != kernel.arguments()) {
+    return root_error("not one parameter per argument");
+  }
+  static_assert(std::size(kAddressSpaceNames) == 4 && std::size(kImageAccessNames) == 4 &&
+                std::size(kQualifierNames) == 4);
+  for (const fb::Parameter *row : *parameters) {
+    Status status = texts->take(row->name());
+    if (status.ok()) status = texts->take(row->type());
+    if (!status.ok()) return status;
+    if ((row->address_space() | row->access()) > 3 || row->qualifiers() > 15) {
+      return root_error("unknown kind of a parameter");
+    }
+    if (row->reserved() != 0) {
+      return fault(Code::reserved_not_zero, "root: reserved field of a row is not zero");
+    }
+  }
+  return {};
+}
+
 // Kernels keep the manifest's order, so their names are sorted in a copy.
 bool kernels_named(const fb::Variant &variant) {
   std::vector<std::string_view> names;
@@ -242,13 +289,16 @@ bool kernels_named(const fb::Variant &variant) {
   return std::adjacent_find(names.begin(), names.end()) == names.end();
 }
 
-Status check_variant(const fb::Variant &variant, std::size_t blobs) {
+Status check_variant(const fb::Variant &variant, std::size_t blobs, SharedTexts *texts) {
   const auto fault = [&](Code what, const char *why) {
     return Status::error(what, {"root: variant ", view(*variant.name()), ": ", why});
   };
   if (variant.kernels()->size() == 0) return fault(Code::root_malformed, "no kernel");
   if (!kernels_named(variant)) {
     return fault(Code::root_malformed, "kernel names are not unique names");
+  }
+  for (const fb::Kernel *kernel : *variant.kernels()) {
+    if (Status status = check_parameters(*kernel, texts); !status.ok()) return status;
   }
   for (const std::uint32_t index :
        {variant.source(), variant.il32(), variant.il64(), variant.launches()}) {
@@ -272,7 +322,7 @@ Status check_variant(const fb::Variant &variant, std::size_t blobs) {
   return {};
 }
 
-Status check_programs(const fb::Root &root) {
+Status check_programs(const fb::Root &root, SharedTexts *texts) {
   if (root.programs()->size() > kMaxPrograms) {
     return fault(Code::over_limit, "root: over 65,536 programs");
   }
@@ -287,7 +337,7 @@ Status check_programs(const fb::Root &root) {
                            {"root: variant names of program ", name, " are not sorted and unique"});
     }
     for (const fb::Variant *variant : *program->variants()) {
-      Status status = check_variant(*variant, root.blobs()->size());
+      Status status = check_variant(*variant, root.blobs()->size(), texts);
       if (!status.ok()) return status;
     }
   }
@@ -341,11 +391,11 @@ bool tunings_rise(const fb::Tuning &a, const fb::Tuning &b) {
   return a.key_hash() < b.key_hash();
 }
 
-// `texts` is the number of texts, `named` the index of the first one that is not empty.
-Status check_tuning(const fb::Tuning &row, std::uint32_t texts, std::uint32_t named) {
+// `named` is the index of the first text that is not empty.
+Status check_tuning(const fb::Tuning &row, SharedTexts *texts, std::uint32_t named) {
   for (const std::uint32_t text : {row.program(), row.variant(), row.kernel(), row.profile(),
                                    row.family(), row.model(), row.conditions()}) {
-    if (text >= texts) return fault(Code::out_of_bounds, "root: text index out of range");
+    if (Status status = texts->take(text); !status.ok()) return status;
   }
   if (row.program() < named || row.variant() < named) {
     return root_error("a tuning without a program or variant");
@@ -356,33 +406,19 @@ Status check_tuning(const fb::Tuning &row, std::uint32_t texts, std::uint32_t na
   const bool located = row.family() >= named || row.model() >= named || row.key_hash() != 0;
   if (located && row.profile() < named) return root_error("a tuning's device has no profile");
   if (row.reserved() == 0) return {};
-  return fault(Code::reserved_not_zero, "root: reserved field of a tuning is not zero");
+  return fault(Code::reserved_not_zero, "root: reserved field of a row is not zero");
 }
 
-// Rows may share their texts, but not very long ones.
-constexpr std::size_t kMaxSharing = 16;
-
-Status check_tunings(const fb::Root &root, std::size_t root_size) {
-  std::uint32_t texts = 0;
-  if (root.texts() != nullptr) {
-    if (!texts_rise(*root.texts())) return root_error("texts are not sorted and unique");
-    texts = root.texts()->size();
-  }
+Status check_tunings(const fb::Root &root, SharedTexts *texts) {
   if (root.tunings() == nullptr) return {};
   if (root.tunings()->size() > kMaxTunings) {
     return fault(Code::over_limit, "root: over 262,144 tunings");
   }
-  const std::uint32_t named = texts != 0 && root.texts()->Get(0)->size() == 0 ? 1 : 0;
+  const TextVector *all = root.texts();
+  const bool has_empty = all != nullptr && all->size() != 0 && all->Get(0)->size() == 0;
   const fb::Tuning *previous = nullptr;
-  std::size_t left = root_size * kMaxSharing;
   for (const fb::Tuning *row : *root.tunings()) {
-    if (Status status = check_tuning(*row, texts, named); !status.ok()) return status;
-    for (const std::uint32_t text : {row->program(), row->variant(), row->kernel(), row->profile(),
-                                     row->family(), row->model(), row->conditions()}) {
-      const std::size_t size = root.texts()->Get(text)->size();
-      if (size > left) return fault(Code::over_limit, "root: tunings share long texts");
-      left -= size;
-    }
+    if (Status status = check_tuning(*row, texts, has_empty ? 1 : 0); !status.ok()) return status;
     if (previous != nullptr && !tunings_rise(*previous, *row)) {
       return root_error("tunings are not sorted and unique");
     }
@@ -498,8 +534,12 @@ Status check_root(View bytes, const Superblock &superblock, const fb::Root **out
   const auto *root = flatbuffers::GetRoot<fb::Root>(bytes.data);
   if (Status status = check_root_blobs(*root->blobs(), superblock); !status.ok()) return status;
   if (Status status = check_targets(*root, superblock); !status.ok()) return status;
-  if (Status status = check_programs(*root); !status.ok()) return status;
-  if (Status status = check_tunings(*root, bytes.size); !status.ok()) return status;
+  if (root->texts() != nullptr && !texts_rise(*root->texts())) {
+    return root_error("texts are not sorted and unique");
+  }
+  SharedTexts texts(root->texts(), bytes.size);
+  if (Status status = check_programs(*root, &texts); !status.ok()) return status;
+  if (Status status = check_tunings(*root, &texts); !status.ok()) return status;
   *out = root;
   return {};
 }

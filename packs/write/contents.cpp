@@ -6,6 +6,7 @@
 
 #include <sodium.h>
 
+#include "kiln/packs/records.hpp"
 #include "kiln/packs/text.hpp"
 
 namespace kiln::packs {
@@ -35,6 +36,16 @@ Argument read_argument(const fb::Argument &in) {
   return out;
 }
 
+Kernel read_kernel(const Pack &pack, const fb::Kernel &in) {
+  Kernel out{in.name()->str(), in.arguments(), text(in.range())};
+  for (const ParameterRef parameter : KernelRef(&in).parameters()) {
+    out.parameters.push_back(
+        {std::string(text_at(pack, parameter.name())), std::string(text_at(pack, parameter.type())),
+         parameter.size(), parameter.address_space(), parameter.access(), parameter.qualifiers()});
+  }
+  return out;
+}
+
 Variant read_variant(const std::shared_ptr<const Pack> &pack, const fb::Variant &in) {
   Variant out;
   out.name = in.name()->str();
@@ -43,9 +54,7 @@ Variant read_variant(const std::shared_ptr<const Pack> &pack, const fb::Variant 
   for (const auto *requirement : *in.requirements()) {
     out.requirements.push_back(requirement->str());
   }
-  for (const auto *kernel : *in.kernels()) {
-    out.kernels.push_back({kernel->name()->str(), kernel->arguments(), text(kernel->range())});
-  }
+  for (const auto *kernel : *in.kernels()) out.kernels.push_back(read_kernel(*pack, *kernel));
   out.source = optional_blob(pack, pack->blob(in.source()));
   out.il32 = optional_blob(pack, pack->blob(in.il32()));
   out.il64 = optional_blob(pack, pack->blob(in.il64()));

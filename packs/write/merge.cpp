@@ -31,7 +31,11 @@ std::vector<std::uint64_t> bits(const std::vector<double> &numbers) {
   return all;
 }
 
-auto fields(const Kernel &k) { return std::tie(k.name, k.arguments, k.range); }
+// Without what unite_parameters() unites.
+auto fields(const Kernel &k) { return std::tie(k.name, k.range); }
+auto fields(const Parameter &p) {
+  return std::tie(p.name, p.type, p.size, p.address_space, p.access, p.qualifiers);
+}
 auto fields(const Argument &a) {
   return std::tuple_cat(std::tie(a.name, a.role, a.storage, a.channels, a.value, a.type,
                                  a.accumulates, a.stage, a.extent),
@@ -112,6 +116,24 @@ Status unite_launches(const Variant &from, Variant *into) {
   const std::string both = united_launches(a, b);
   into->launches = BlobSource(Bytes(both.begin(), both.end()));
   return {};
+}
+
+// The kernel whose parameters are known comes first: an older pack of the same variant has none.
+int order_parameters(const Kernel &a, const Kernel &b) {
+  const auto known = [](const Kernel &k) { return std::tuple(k.parameters.empty(), k.arguments); };
+  if (const int o = order(known(a), known(b)); o != 0) return o;
+  return order_all(a.parameters, b.parameters);
+}
+
+// Takes for each kernel the parameters of the side that comes first. One hash means one list of
+// kernels.
+void unite_parameters(const Variant &from, Variant *into) {
+  const std::size_t count = std::min(from.kernels.size(), into->kernels.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    if (order_parameters(from.kernels[i], into->kernels[i]) >= 0) continue;
+    into->kernels[i].arguments = from.kernels[i].arguments;
+    into->kernels[i].parameters = from.kernels[i].parameters;
+  }
 }
 
 // The program with hints comes first: an older pack of the same program has none.
@@ -195,7 +217,9 @@ void note_choice(MergeChoice choice, const BlobSource &from, const BlobSource &i
 }
 
 Status merge_variant(const Variant &from, Variant *into, std::vector<MergeChoice> *choices) {
-  Variant kept = order(from, *into) < 0 ? from : *into;
+  const bool is_first = order(from, *into) < 0;
+  Variant kept = is_first ? from : *into;
+  unite_parameters(is_first ? *into : from, &kept);
   const auto note = [&](MergeChoice::Part part, std::optional<BlobSource> Variant::*il) {
     if (!(from.*il) || !(into->*il) || !(kept.*il)) return;
     note_choice({part, MergeRule::variant, from.hash}, *(from.*il), *(into->*il), *(kept.*il),

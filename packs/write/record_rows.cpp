@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts the records, and puts each shared text into the root once.
+// Sorts the records, and puts each text that rows share into the root once.
 #include "packs/write/record_rows.hpp"
 
 #include <algorithm>
-#include <map>
-#include <string_view>
 
 namespace kiln::packs {
 namespace {
@@ -18,49 +16,71 @@ std::vector<const Record *> sorted(const std::vector<Record> &records) {
   return result;
 }
 
-// Every text of the rows, each once; the value is the text's position in the order.
-using Texts = std::map<std::string_view, std::uint32_t>;
+}  // namespace
 
-Texts texts_of(const std::vector<Tuning> &tunings) {
-  Texts texts;
-  for (const Tuning &t : tunings) {
+RowTexts::RowTexts(const Contents &contents) {
+  for (const Tuning &t : contents.tunings) {
     for (const std::string *text :
          {&t.program, &t.variant, &t.kernel, &t.profile, &t.family, &t.model, &t.conditions}) {
-      texts.emplace(*text, 0);
+      texts_.emplace(*text, 0);
+    }
+  }
+  for (const Program &program : contents.programs) {
+    for (const Variant &variant : program.variants) {
+      for (const Kernel &kernel : variant.kernels) {
+        for (const Parameter &parameter : kernel.parameters) {
+          texts_.emplace(parameter.name, 0);
+          texts_.emplace(parameter.type, 0);
+        }
+      }
     }
   }
   std::uint32_t place = 0;
-  for (auto &text : texts) text.second = place++;
-  return texts;
+  for (auto &text : texts_) text.second = place++;
 }
 
-}  // namespace
-
-std::uint64_t text_size(const std::vector<Tuning> &tunings) {
+std::uint64_t RowTexts::size() const {
   std::uint64_t size = 0;
-  for (const auto &text : texts_of(tunings)) size += text.first.size();
+  for (const auto &text : texts_) size += text.first.size();
   return size;
 }
 
-TuningRows add_rows(const std::vector<Tuning> &tunings, flatbuffers::FlatBufferBuilder *root) {
-  if (tunings.empty()) return {};
-  const Texts texts = texts_of(tunings);
-  const auto index = [&](const std::string &text) { return texts.find(text)->second; };
+std::vector<flatbuffers::Offset<flatbuffers::String>> RowTexts::add(
+    flatbuffers::FlatBufferBuilder *root) const {
+  std::vector<flatbuffers::Offset<flatbuffers::String>> strings;
+  for (const auto &text : texts_) {
+    strings.push_back(root->CreateString(text.first.data(), text.first.size()));
+  }
+  return strings;
+}
+
+flatbuffers::Offset<flatbuffers::Vector<const fb::Tuning *>> add_tunings(
+    const std::vector<Tuning> &tunings, const RowTexts &texts,
+    flatbuffers::FlatBufferBuilder *root) {
+  if (tunings.empty()) return 0;
   std::vector<fb::Tuning> rows;
   for (const Tuning *t : sorted(tunings)) {
     const fb::Size3 local_size(t->local_size[0], t->local_size[1], t->local_size[2]);
-    rows.emplace_back(t->key_hash, t->nanoseconds, t->default_nanoseconds, index(t->program),
-                      index(t->variant), index(t->kernel),
-                      static_cast<std::uint32_t>(t->size_class), index(t->profile),
-                      index(t->family), index(t->model), index(t->conditions), local_size,
-                      t->samples, t->spread, 0);
+    rows.emplace_back(t->key_hash, t->nanoseconds, t->default_nanoseconds, texts.index(t->program),
+                      texts.index(t->variant), texts.index(t->kernel),
+                      static_cast<std::uint32_t>(t->size_class), texts.index(t->profile),
+                      texts.index(t->family), texts.index(t->model), texts.index(t->conditions),
+                      local_size, t->samples, t->spread, 0);
   }
-  std::vector<flatbuffers::Offset<flatbuffers::String>> strings;
-  for (const auto &text : texts) {
-    strings.push_back(root->CreateString(text.first.data(), text.first.size()));
+  return root->CreateVectorOfStructs(rows);
+}
+
+flatbuffers::Offset<flatbuffers::Vector<const fb::Parameter *>> add_parameters(
+    const std::vector<Parameter> &parameters, const RowTexts &texts,
+    flatbuffers::FlatBufferBuilder *root) {
+  if (parameters.empty()) return 0;
+  std::vector<fb::Parameter> rows;
+  for (const Parameter &p : parameters) {
+    rows.emplace_back(texts.index(p.name), texts.index(p.type), p.size,
+                      static_cast<std::uint8_t>(p.address_space),
+                      static_cast<std::uint8_t>(p.access), p.qualifiers, 0);
   }
-  const auto row_vector = root->CreateVectorOfStructs(rows);
-  return {row_vector, root->CreateVector(strings)};
+  return root->CreateVectorOfStructs(rows);
 }
 
 }  // namespace kiln::packs

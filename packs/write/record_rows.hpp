@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tunings as rows of the root.
+// Tunings and parameters as rows of the root, and the texts that the rows share.
 #pragma once
 
+#include <map>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -15,16 +17,28 @@ inline auto place_of(const Tuning &t) {
                   t.key_hash);
 }
 
-// Returns the size of all texts. Each counts once, as it is stored once.
-std::uint64_t text_size(const std::vector<Tuning> &tunings);
+// The texts of all rows, each once and in order. Views of the contents, which must outlive them.
+class RowTexts {
+ public:
+  RowTexts() = default;
+  explicit RowTexts(const Contents &contents);
 
-// The root's fields for tunings.
-struct TuningRows {
-  flatbuffers::Offset<flatbuffers::Vector<const fb::Tuning *>> rows = 0;
-  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> texts = 0;
+  std::uint64_t size() const;  // bytes of all texts
+  std::uint32_t index(std::string_view text) const { return texts_.find(text)->second; }
+  // Adds the texts, for a vector of them.
+  std::vector<flatbuffers::Offset<flatbuffers::String>> add(
+      flatbuffers::FlatBufferBuilder *root) const;
+
+ private:
+  std::map<std::string_view, std::uint32_t> texts_;
 };
 
-// Adds the rows, sorted. Without any, returns 0, which leaves the root's fields out.
-TuningRows add_rows(const std::vector<Tuning> &tunings, flatbuffers::FlatBufferBuilder *root);
+// Add rows, those of tunings sorted. Without any they return 0, which leaves the field out.
+flatbuffers::Offset<flatbuffers::Vector<const fb::Tuning *>> add_tunings(
+    const std::vector<Tuning> &tunings, const RowTexts &texts,
+    flatbuffers::FlatBufferBuilder *root);
+flatbuffers::Offset<flatbuffers::Vector<const fb::Parameter *>> add_parameters(
+    const std::vector<Parameter> &parameters, const RowTexts &texts,
+    flatbuffers::FlatBufferBuilder *root);
 
 }  // namespace kiln::packs

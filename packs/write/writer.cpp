@@ -210,6 +210,7 @@ class PackWriter {
   OutputFile file_;
   BlobStream stream_;
   flatbuffers::FlatBufferBuilder root_;
+  RowTexts texts_;
   std::vector<flatbuffers::Offset<fb::Program>> programs_;
   std::vector<fb::TargetEntry> targets_;
 };
@@ -247,7 +248,8 @@ Status PackWriter::add_variant(const Variant &variant,
   for (const Kernel &kernel : variant.kernels) {
     const Text kernel_name = root_.CreateString(kernel.name);
     const Text range = optional_text(&root_, kernel.range);
-    kernels.push_back(fb::CreateKernel(root_, kernel_name, kernel.arguments, range));
+    const auto parameters = add_parameters(kernel.parameters, texts_, &root_);
+    kernels.push_back(fb::CreateKernel(root_, kernel_name, kernel.arguments, range, parameters));
   }
   std::vector<flatbuffers::Offset<fb::Argument>> arguments;
   for (const Argument &a : variant.arguments) arguments.push_back(add_argument(a));
@@ -371,9 +373,11 @@ Status PackWriter::finish(const Contents &contents) {
   const auto programs = root_.CreateVector(programs_);
   const auto blobs = root_.CreateVectorOfStructs(stream_.root());
   const auto producer = root_.CreateString(contents.producer);
-  const auto tunings = add_rows(contents.tunings, &root_);
-  root_.Finish(
-      fb::CreateRoot(root_, targets, programs, blobs, producer, tunings.rows, tunings.texts));
+  const std::vector<Text> strings = texts_.add(&root_);
+  const auto tunings = add_tunings(contents.tunings, texts_, &root_);
+  flatbuffers::Offset<flatbuffers::Vector<Text>> texts;
+  if (!strings.empty()) texts = root_.CreateVector(strings);
+  root_.Finish(fb::CreateRoot(root_, targets, programs, blobs, producer, tunings, texts));
   if (Status s = file_.align(); !s.ok()) return s;
   Superblock superblock;
   if (stream_.has_bases()) {
@@ -401,7 +405,8 @@ Status PackWriter::write(const Contents &contents, const std::string &path) {
   if (std::adjacent_find(targets.begin(), targets.end(), same_key) != targets.end()) {
     return Status::error(Code::bad_argument, "two targets have the same key");
   }
-  if (text_size(contents) + text_size(contents.tunings) > kMaxRootSize) {
+  texts_ = RowTexts(contents);
+  if (text_size(contents) + texts_.size() > kMaxRootSize) {
     return Status::error(Code::over_limit, "the root is over 256 MiB");
   }
   if (Status s = file_.open(path, options_.is_private); !s.ok()) return s;

@@ -68,6 +68,7 @@ struct ForgedVariant {
   std::uint8_t stage = 0;
   std::vector<double> values{1, 2};
   double tolerance = 0;
+  std::vector<fb::Parameter> parameters{};  // of each kernel, which has one argument
 };
 
 struct ForgedProgram {
@@ -120,7 +121,9 @@ inline flatbuffers::Offset<fb::Variant> forge(flatbuffers::FlatBufferBuilder &bu
                                               const ForgedVariant &variant) {
   std::vector<flatbuffers::Offset<fb::Kernel>> kernels;
   for (const std::string &name : variant.kernels) {
-    kernels.push_back(fb::CreateKernel(builder, builder.CreateString(name), 1));
+    const auto text = builder.CreateString(name);
+    const auto parameters = builder.CreateVectorOfStructs(variant.parameters);
+    kernels.push_back(fb::CreateKernel(builder, text, 1, 0, parameters));
   }
   const auto argument_name = builder.CreateString("argument");
   const auto values = builder.CreateVector(variant.values);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs whose hashes agree and whose tunings break a rule of FORMAT.md.
+// Packs whose hashes agree and whose tunings or parameters break a rule of FORMAT.md.
 #include "tests/packs/forge.hpp"
 
 using namespace kiln::packs;
@@ -88,6 +88,40 @@ TEST_CASE("a tuning's texts are among the root's", "[forged]") {
     CHECK(spoiled([=](ForgedTuning *t) { t->conditions = none; }) == Code::out_of_bounds);
   }
   CHECK(tunings({ForgedTuning{}}, {}) == Code::out_of_bounds);
+}
+
+TEST_CASE("a kernel has no parameters or one for each argument", "[forged]") {
+  const auto parameters = [](std::vector<fb::Parameter> rows) {
+    ForgedRoot root;
+    root.programs[0].variants[0].parameters = std::move(rows);
+    return fault_of(root);
+  };
+  const auto one = [&](std::uint32_t name, std::uint32_t type, std::uint8_t space,
+                       std::uint8_t access, std::uint8_t qualifiers, std::uint8_t reserved) {
+    return parameters({fb::Parameter(name, type, 4, space, access, qualifiers, reserved)});
+  };
+  CHECK(parameters({}) == Code::ok);
+  CHECK(one(1, 2, 3, 3, 15, 0) == Code::ok);
+  CHECK(one(0, 0, 0, 0, 0, 0) == Code::ok);
+  CHECK(parameters(std::vector<fb::Parameter>(2)) == Code::root_malformed);
+  CHECK(one(3, 0, 0, 0, 0, 0) == Code::out_of_bounds);
+  CHECK(one(0, 0xffffffff, 0, 0, 0, 0) == Code::out_of_bounds);
+  CHECK(one(0, 0, 4, 0, 0, 0) == Code::root_malformed);
+  CHECK(one(0, 0, 0, 4, 0, 0) == Code::root_malformed);
+  CHECK(one(0, 0, 0, 0, 16, 0) == Code::root_malformed);
+  CHECK(one(0, 0, 0, 0, 0, 1) == Code::reserved_not_zero);
+}
+
+TEST_CASE("parameters share their texts, but not very long ones", "[forged]") {
+  ForgedRoot root;
+  root.texts = {"", std::string(100'000, 'x')};
+  ForgedVariant &variant = root.programs[0].variants[0];
+  variant.parameters = {fb::Parameter(1, 1, 0, 0, 0, 0, 0)};
+  variant.kernels.clear();
+  for (int i = 0; i < 8; ++i) variant.kernels.push_back("k" + std::to_string(i));
+  CHECK(fault_of(root) == Code::ok);
+  variant.kernels.push_back("k8");
+  CHECK(fault_of(root) == Code::over_limit);
 }
 
 TEST_CASE("texts must rise", "[forged]") {

@@ -159,6 +159,24 @@ TEST_CASE("a variant's IL outlives a merge with a pack that has none", "[merge]"
   CHECK(merged({without, with}) == with);
 }
 
+TEST_CASE("a kernel's parameters outlive a merge with a pack that has none", "[merge]") {
+  // Since a pack with IL comes first, its variant is kept, and gets the other's parameters.
+  Contents with = parameters_sample();
+  for (Program &program : with.programs) {
+    for (Variant &variant : program.variants) variant.il32 = variant.il64 = std::nullopt;
+  }
+  Contents without = sample();
+  const Contents both = contents_of(opened(merged({written(with), written(without)})));
+  CHECK(both.programs[0].variants[0].kernels == with.programs[0].variants[0].kernels);
+  CHECK(both.programs[0].variants[0].il32);
+  CHECK(both.programs[0].variants[1].kernels == with.programs[0].variants[1].kernels);
+  CHECK(both.programs[1].variants[0].kernels[0].parameters.empty());
+  Contents other = with;  // as another compiler names a type
+  other.programs[0].variants[0].kernels[0].parameters[1].type = "pixel*";
+  other.programs[0].variants[1].kernels[1].parameters.clear();
+  check_any_order(written(with), written(without), written(other));
+}
+
 TEST_CASE("a variant's recorded launches are united line by line, in any order", "[merge]") {
   const auto with = [](const char *lines) {
     return sample_with([=](Contents *c) {

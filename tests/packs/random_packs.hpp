@@ -115,7 +115,8 @@ class RandomPacks {
     packs::Variant out;
     out.name = name;
     out.hash = name_of(program + name);
-    out.kernels = {{"k", 1, pick({"", "width", "height"})}};
+    out.kernels = {{"k", 1 + number(2), pick({"", "width", "height"})}};
+    if (maybe(2)) out.kernels[0].parameters = parameters(out.kernels[0].arguments);
     if (maybe(3)) out.source = packs::BlobSource(bytes_of("source of " + program + name));
     out.il32 = maybe_blob();
     out.il64 = maybe_blob();
@@ -128,6 +129,15 @@ class RandomPacks {
       if (maybe(2)) out.arguments.back().values = {number(2) == 0 ? 0.0 : -0.0};
     }
     if (maybe(2)) out.launches = packs::BlobSource(lines());
+    return out;
+  }
+
+  std::vector<packs::Parameter> parameters(std::uint32_t count) {
+    std::vector<packs::Parameter> out(count);
+    for (packs::Parameter &parameter : out) {
+      parameter = {pick({"", "x"}), pick({"int", "float*"}), number(2) * 4};
+      parameter.qualifiers = static_cast<std::uint8_t>(number(2));
+    }
     return out;
   }
 

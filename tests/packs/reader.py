@@ -24,6 +24,9 @@ ROOT_MOST = 256 << 20
 BLOB_MOST = 1 << 30
 ROLES = ("input", "output", "width", "height", "parameter", "depth", "scratch")
 STORAGES = ("buffer", "image")
+ADDRESS_SPACES = ("private", "global", "constant", "local")
+ACCESSES = ("none", "read_only", "write_only", "read_write")
+QUALIFIERS = ("const", "restrict", "volatile", "pipe")
 TYPES = ("uchar", "ushort", "uint", "int", "float", "half")
 SIZE_CLASSES = ("small", "medium", "large")
 FINALITIES = ("not launched", "yes", "no")
@@ -220,20 +223,39 @@ def argument(table):
     return out
 
 
-def kernel(table):
+def parameter(row, texts):
+    """Of a kernel."""
+    name, type_, size, space, access, qualifiers, reserved = row
+    need(reserved == 0, "reserved_not_zero")
+    out = {"name": texts[name], "type": texts[type_], "size": size,
+           "address_space": ADDRESS_SPACES[space], "qualifiers": []}
+    if access:
+        out["access"] = ACCESSES[access]
+    need(qualifiers < 1 << len(QUALIFIERS), "root_malformed")
+    out["qualifiers"] = [word for i, word in enumerate(QUALIFIERS) if qualifiers >> i & 1]
+    return out
+
+
+def kernel(table, texts):
     """Of a variant."""
     out = {"name": table.text(0), "arguments": table.number(1, "I")}
-    return {**out, "range": table.text(2)} if table.text(2) else out
+    if table.text(2):
+        out["range"] = table.text(2)
+    rows = table.all_fixed(3, "IIIBBBB")
+    need(len(rows) in (0, out["arguments"]), "root_malformed")
+    if rows:
+        out["parameters"] = [parameter(row, texts) for row in rows]
+    return out
 
 
-def variant(table, blobs):
+def variant(table, blobs, texts):
     """Of a program."""
     word = table.number(8, "I")
     launches = table.number(13, "I")
     lines = blobs.get(launches - 1)[1].splitlines() if launches else []
     return {"name": table.text(0), "hash": table.fixed(1, f"{NAME}s")[0].hex(),
             "options": table.text(2), "requirements": table.texts(3),
-            "kernels": [kernel(each) for each in table.tables(4)],
+            "kernels": [kernel(each, texts) for each in table.tables(4)],
             "source": blobs.maybe(table.number(5, "I")),
             "il32": blobs.maybe(table.number(6, "I")), "il64": blobs.maybe(table.number(7, "I")),
             "il_version": f"{word >> 16 & 255}.{word >> 8 & 255}",
@@ -242,10 +264,10 @@ def variant(table, blobs):
             "tolerance": table.number(12, "d"), "launches": [json.loads(line) for line in lines]}
 
 
-def program(table, blobs):
+def program(table, blobs, texts):
     """Of the root."""
     return {"name": table.text(0), "reference": table.text(1),
-            "variants": [variant(each, blobs) for each in table.tables(2)],
+            "variants": [variant(each, blobs, texts) for each in table.tables(2)],
             "preferred": table.texts(3), "baseline": table.text(4),
             "sizes": [list(size) for size in table.all_fixed(5, "III")]}
 
@@ -309,10 +331,10 @@ def read(data):
     try:
         table = Table(root)
         blobs = Blobs(data, table.all_fixed(2, Blobs.LAYOUT), based)
-        programs = [program(each, blobs) for each in table.tables(1)]
+        texts = table.texts(6)
+        programs = [program(each, blobs, texts) for each in table.tables(1)]
         variants = {bytes.fromhex(each["hash"]): f"{owner['name']}/{each['name']}"
                     for owner in programs for each in owner["variants"]}
-        texts = table.texts(6)
         return {"format_version": 1, "size": len(data),
                 "signatures": signatures(behind), "producer": table.text(3),
                 "programs": programs,

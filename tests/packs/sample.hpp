@@ -175,6 +175,28 @@ inline Contents sample() {
   return contents;
 }
 
+// All of that, and the parameters of all kernels but one: every address space, access and
+// qualifier.
+inline Contents parameters_sample() {
+  using packs::AddressSpace;
+  using packs::ImageAccess;
+  Contents contents = sample();
+  packs::Variant &scalar = contents.programs[0].variants[0];
+  scalar.kernels[0].parameters = {
+      {"from", "image2d_t", 0, AddressSpace::global, ImageAccess::read_only, 0},
+      {"to", "float4*", 0, AddressSpace::global, ImageAccess::none, packs::kRestrict},
+      {"", "", 4, AddressSpace::private_, ImageAccess::none, 0}};
+  packs::Variant &wide = contents.programs[0].variants[1];
+  wide.kernels[0].parameters = {
+      {"weights", "float*", 0, AddressSpace::constant, ImageAccess::none, packs::kConst},
+      {"rows", "int*", 0, AddressSpace::local, ImageAccess::none, packs::kVolatile},
+      {"sizes", "struct sizes", 24, AddressSpace::private_, ImageAccess::none, 0}};
+  wide.kernels[1].parameters = {
+      {"image", "image2d_t", 0, AddressSpace::global, ImageAccess::read_write, 0},
+      {"pipe", "int", 0, AddressSpace::global, ImageAccess::write_only, packs::kPipe}};
+  return contents;
+}
+
 inline Bytes read_file(const std::filesystem::path &path) {
   std::ifstream in(path, std::ios::binary);
   return Bytes(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
@@ -285,6 +307,15 @@ inline void append_launch(const packs::fb::Variant &variant, Part *part) {
   for (const auto *kernel : *variant.kernels()) {
     append(kernel->name(), part);
     append_optional(kernel->range(), part);
+    if (kernel->parameters() == nullptr) continue;
+    for (const auto *parameter : *kernel->parameters()) {
+      for (const std::uint64_t number :
+           {std::uint64_t{parameter->name()}, std::uint64_t{parameter->type()},
+            std::uint64_t{parameter->size()}, std::uint64_t{parameter->address_space()},
+            std::uint64_t{parameter->access()}, std::uint64_t{parameter->qualifiers()}}) {
+        append(number, part);
+      }
+    }
   }
   for (const auto *argument : *variant.arguments()) {
     append(argument->name(), part);

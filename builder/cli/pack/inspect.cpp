@@ -55,8 +55,12 @@ std::string programs_text(const packs::Contents &contents) {
   std::string text;
   for (const packs::Program &program : contents.programs) {
     text += fmt::format("program {}\n", program.name);
-    for (const packs::Variant &variant : program.variants)
+    for (const packs::Variant &variant : program.variants) {
       text += variant_text(program, variant) + "\n";
+      for (const packs::Kernel &kernel : variant.kernels) {
+        if (!kernel.parameters.empty()) text += "    " + builder::kernel_text(kernel) + "\n";
+      }
+    }
   }
   return text;
 }

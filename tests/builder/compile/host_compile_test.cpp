@@ -136,6 +136,20 @@ TEST_CASE("Kernels and their parameters are read from a module's text") {
   CHECK((kernels[0].name == "none" && kernels[0].argument_count == 0));
   CHECK((kernels[1].name == "one" && kernels[1].argument_count == 1));
   CHECK((kernels[2].name == "two" && kernels[2].argument_count == 2));
+  CHECK(kernels[2].parameters.empty());  // the text has no node 4
+  const auto known = kernels_of_llvm_ir(
+      "define spir_kernel void @k(float addrspace(1)* %0, <3 x i8> %1) !kernel_arg_addr_space !4 "
+      "!kernel_arg_access_qual !5 !kernel_arg_type !6 !kernel_arg_base_type !7 "
+      "!kernel_arg_type_qual !8 {\n"
+      "!4 = !{i32 1, i32 0}\n!5 = !{!\"none\", !\"none\"}\n!6 = !{!\"real*\", !\"uchar3\"}\n"
+      "!7 = !{!\"float*\", !\"uchar __attribute__((ext_vector_type(3)))\"}\n"
+      "!8 = !{!\"restrict\", !\"\"}\n");
+  REQUIRE(known.size() == 1);
+  const std::vector<kiln::packs::Parameter> expected = {
+      {"", "real*", 0, kiln::packs::AddressSpace::global, kiln::packs::ImageAccess::none,
+       kiln::packs::kRestrict},
+      {"", "uchar3", 4}};
+  CHECK(known[0].parameters == expected);
   CHECK(kernels_of_llvm_ir("").empty());
   CHECK(kernels_of_llvm_ir("define spir_kernel void @cut").empty());
 }
@@ -150,7 +164,47 @@ TEST_CASE("A program that is only looked at has the kernels that its SPIR-V has"
   for (std::size_t i = 0; i < whole.size(); ++i) {
     CHECK(listed[i].name == whole[i].name);
     CHECK(listed[i].argument_count == whole[i].argument_count);
+    CHECK_FALSE(listed[i].parameters.empty());
+    CHECK(listed[i].parameters == whole[i].parameters);
   }
+}
+
+TEST_CASE("Parameters have the names and types of the source, and the module has no word of them") {
+  NEEDS_TOOLCHAIN();
+  const std::string source =
+      "typedef struct { int a; char b; } pair;\n"
+      "kernel void k(global const float4 *restrict from, constant char *table, local uint *own,\n"
+      "              write_only image2d_t to, pair value, uchar3 three, long wide) {}\n";
+  using kiln::packs::AddressSpace;
+  using kiln::packs::ImageAccess;
+  std::vector<kiln::packs::Parameter> expected = {
+      {"from", "float4*", 0, AddressSpace::global, ImageAccess::none,
+       kiln::packs::kConst | kiln::packs::kRestrict},
+      {"table", "char*", 0, AddressSpace::constant, ImageAccess::none, kiln::packs::kConst},
+      {"own", "uint*", 0, AddressSpace::local},
+      {"to", "image2d_t", 0, AddressSpace::global, ImageAccess::write_only},
+      {"value", "pair", 8},
+      {"three", "uchar3", 4},
+      {"wide", "long", 8}};
+  HostCompileRequest request = request_of(source, "");
+  request.requirements = {"images"};
+  const HostCompiled whole = compiled(*toolchain, request);
+  CHECK(whole.module.kernels[0].parameters == expected);
+  request.address_bits = 32;
+  CHECK(compiled(*toolchain, request).module.kernels[0].parameters == expected);
+  const std::string bytes(whole.spirv.begin(), whole.spirv.end());
+  for (const char *word : {"kernel_arg_type", "table", "three"}) {
+    CHECK(bytes.find(word) == std::string::npos);
+  }
+  request.check_only = true;
+  expected[4].size = 0;  // not known of a struct
+  CHECK(compiled(*toolchain, request).module.kernels[0].parameters == expected);
+  request.check_only = false;
+  request.options = "-cl-kernel-arg-info";
+  const HostCompiled named = compiled(*toolchain, request);
+  const std::string with_names(named.spirv.begin(), named.spirv.end());
+  CHECK(with_names.find("three") != std::string::npos);
+  CHECK(with_names.find("kernel_arg_type") == std::string::npos);
 }
 
 TEST_CASE("The newest clang that has an llvm-spirv of its version is taken") {

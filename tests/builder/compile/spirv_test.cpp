@@ -8,6 +8,7 @@
 using kiln::builder::Code;
 using kiln::builder::read_spirv;
 using kiln::builder::SpirvModule;
+using kiln::builder::without_argument_info;
 
 namespace {
 
@@ -85,6 +86,80 @@ TEST_CASE("A module gives its version, its addresses and its kernels, sorted, wi
   CHECK(module.kernels[1].argument_count == 5);
 }
 
+TEST_CASE("Without clang's texts, parameters have SPIR-V's types, and no signs and names") {
+  Module module;
+  module.memory_model(2).kernel(10, "k");
+  module.instruction(71, {36, 10});                      // a packed struct
+  module.instruction(21, {20, 8, 0});                    // uchar or char
+  module.instruction(21, {21, 32, 0});                   // uint or int
+  module.instruction(22, {22, 32});                      // float
+  module.instruction(23, {23, 22, 3});                   // float3
+  module.instruction(32, {24, 5, 23});                   // global float3*
+  module.instruction(32, {25, 4, 21});                   // local int*
+  module.instruction(32, {26, 0, 22});                   // constant float*
+  module.instruction(25, {27, 2, 1, 0, 1, 0, 0, 0, 1});  // write_only image2d_array_t
+  module.instruction(26, {28});                          // sampler_t
+  module.instruction(43, {21, 29, 5});                   // 5
+  module.instruction(28, {30, 20, 29});                  // char[5]
+  module.instruction(30, {31, 30, 21, 22});              // { char[5]; int; float; }
+  module.instruction(32, {32, 7, 31});                   // the struct by value
+  module.instruction(30, {36, 30, 21});                  // { char[5]; int; }, packed
+  module.instruction(38, {37, 0});                       // a pipe
+  module.instruction(54, {1, 10, 0, 2});
+  for (const std::uint32_t type : {21u, 23u, 24u, 25u, 26u, 27u, 28u, 32u, 36u, 37u, 99u}) {
+    module.instruction(55, {type, 100 + type});
+  }
+  const auto result = read_spirv(module.bytes());
+  REQUIRE(result.ok());
+  using kiln::packs::AddressSpace;
+  using kiln::packs::ImageAccess;
+  const auto none = ImageAccess::none;
+  const std::vector<kiln::packs::Parameter> expected = {
+      {"", "", 4},
+      {"", "float3", 16},
+      {"", "float3*", 0, AddressSpace::global},
+      {"", "", 0, AddressSpace::local},
+      {"", "float*", 0, AddressSpace::constant},
+      {"", "image2d_array_t", 0, AddressSpace::global, ImageAccess::write_only},
+      {"", "sampler_t", 0},
+      {"", "", 16},
+      {"", "", 9},
+      {"", "", 0, AddressSpace::private_, none, kiln::packs::kPipe},
+      {"", "", 0}};
+  CHECK(result->kernels[0].parameters == expected);
+}
+
+TEST_CASE("Clang's texts of parameters are read and taken out, and the rest stays as it is") {
+  const auto made = [](bool described) {
+    Module module;
+    if (described) {
+      module.instruction(7, {98}, "kernel_arg_type.k.uint,struct size,");
+      module.instruction(7, {99}, "kernel_arg_type_qual.k.,volatile const,");
+    }
+    module.memory_model(2).kernel(10, "k");
+    module.instruction(5, {31}, "struct.size");
+    if (described) module.instruction(5, {12}, "sizes");
+    module.instruction(21, {21, 32, 0}).instruction(54, {1, 10, 0, 2});
+    module.instruction(55, {21, 11}).instruction(55, {21, 12});
+    Bytes bytes = module.bytes();
+    if (!described) bytes[12] = 98;  // the bound
+    return bytes;
+  };
+  const auto result = read_spirv(made(true));
+  REQUIRE(result.ok());
+  const std::vector<kiln::packs::Parameter> expected = {
+      {"", "uint", 4},
+      {"sizes", "struct size", 4, kiln::packs::AddressSpace::private_,
+       kiln::packs::ImageAccess::none, kiln::packs::kConst | kiln::packs::kVolatile}};
+  CHECK(result->kernels[0].parameters == expected);
+  CHECK(*without_argument_info(made(true), false) == made(false));
+  CHECK(*without_argument_info(made(false), false) == made(false));
+  const auto named = read_spirv(*without_argument_info(made(true), true));
+  CHECK(named->kernels[0].parameters[1].name == "sizes");
+  CHECK(named->kernels[0].parameters[1].type.empty());
+  CHECK_FALSE(without_argument_info({}, false).ok());
+}
+
 TEST_CASE("Imported functions are unresolved, imported variables are not") {
   const auto result = read_spirv(two_kernels().bytes());
   REQUIRE(result.ok());
@@ -141,12 +216,14 @@ TEST_CASE("No truncation and no changed byte of a module crashes the reader") {
   const Bytes good = two_kernels().bytes();
   for (std::size_t size = 0; size < good.size(); ++size) {
     (void)read_spirv(std::span(good).first(size));
+    (void)without_argument_info(std::span(good).first(size), false);
   }
   for (std::size_t at = 0; at < good.size(); ++at) {
     for (const unsigned value : {0x00u, 0x01u, 0x7Fu, 0xFFu}) {
       Bytes bad = good;
       bad[at] = static_cast<std::uint8_t>(value);
       (void)read_spirv(bad);
+      (void)without_argument_info(bad, false);
     }
   }
   SUCCEED();

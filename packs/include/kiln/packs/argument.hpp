@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinds of kernel arguments: the numbers of FORMAT.md, and the words in manifests and JSON.
+// Kinds of kernel arguments and parameters: the numbers of FORMAT.md, and the words in manifests
+// and JSON.
 #pragma once
 
 #include <cstdint>
@@ -20,5 +21,22 @@ inline constexpr const char *kStorageNames[] = {"buffer", "image", "local"};
 // The type of an element of memory or of a component of a parameter, with OpenCL's names.
 enum class ElementType : std::uint8_t { uchar_, ushort_, uint_, int_, float_, half_ };
 inline constexpr const char *kTypeNames[] = {"uchar", "ushort", "uint", "int", "float", "half"};
+
+// The memory that a pointer points to. An image is in global memory, a value is private.
+enum class AddressSpace : std::uint8_t { private_, global, constant, local };
+inline constexpr const char *kAddressSpaceNames[] = {"private", "global", "constant", "local"};
+
+// How a kernel may use an image; `none` for anything else.
+enum class ImageAccess : std::uint8_t { none, read_only, write_only, read_write };
+inline constexpr const char *kImageAccessNames[] = {"none", "read_only", "write_only",
+                                                    "read_write"};
+
+// The qualifiers of a parameter, as bits. What a pointer points to is const or volatile; a pipe is
+// named by the type of its packets.
+inline constexpr std::uint8_t kConst = 1;
+inline constexpr std::uint8_t kRestrict = 2;
+inline constexpr std::uint8_t kVolatile = 4;
+inline constexpr std::uint8_t kPipe = 8;
+inline constexpr const char *kQualifierNames[] = {"const", "restrict", "volatile", "pipe"};
 
 }  // namespace kiln::packs

@@ -54,10 +54,23 @@ class BlobSource {
   Digest name_{};
 };
 
+// A parameter of a kernel, as its source declares it.
+struct Parameter {
+  std::string name;  // empty: not known
+  std::string
+      type;  // in OpenCL C, without address space and qualifiers: "float4*"; empty: not known
+  std::uint32_t size = 0;  // bytes of a value; 0: not known, or a pointer, an image, a sampler
+  AddressSpace address_space = AddressSpace::private_;
+  ImageAccess access = ImageAccess::none;
+  std::uint8_t qualifiers = 0;  // bits: kConst, ...
+  bool operator==(const Parameter &) const = default;
+};
+
 struct Kernel {
   std::string name;
   std::uint32_t arguments = 0;
   std::string range{};  // NDRange in terms of the problem size; empty: by Variant::pixels
+  std::vector<Parameter> parameters{};  // one for each argument; empty: not known
   bool operator==(const Kernel &) const = default;
 };
 

@@ -117,12 +117,31 @@ class BlobRef : public Ref<fb::Blob> {
   std::uint32_t base() const { return schema().base(); }  // number for Pack::blob(); 0: none
 };
 
+// A parameter of a kernel, with the numbers of FORMAT.md.
+class ParameterRef : public Ref<fb::Parameter> {
+ public:
+  using Ref::Ref;
+
+  // Numbers of texts in the pack, for text_at().
+  std::uint32_t name() const { return schema().name(); }
+  std::uint32_t type() const { return schema().type(); }
+  std::uint32_t size() const { return schema().size(); }
+  AddressSpace address_space() const { return static_cast<AddressSpace>(schema().address_space()); }
+  ImageAccess access() const { return static_cast<ImageAccess>(schema().access()); }
+  std::uint8_t qualifiers() const { return schema().qualifiers(); }
+};
+
+using ParameterRefs = List<ParameterRef, const fb::Parameter *>;
+
 class KernelRef : public Ref<fb::Kernel> {
  public:
   using Ref::Ref;
 
   std::string_view name() const { return text_of(*schema().name()); }
   std::uint32_t arguments() const { return schema().arguments(); }
+  ParameterRefs parameters() const {
+    return ParameterRefs(schema().parameters());
+  }  // none: unknown
 };
 
 // An argument, with the numbers of FORMAT.md.
