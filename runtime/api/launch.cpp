@@ -2,7 +2,7 @@
 // The C API: kernels, queues, events and launches.
 #include "runtime/api/api.hpp"
 #include "runtime/api/options.hpp"
-#include "runtime/launch/enqueue.hpp"
+#include "runtime/launch/argument_check.hpp"
 
 using namespace kiln::runtime;
 
@@ -102,7 +102,9 @@ cl_kernel kiln_kernel_cl(const kiln_kernel *kernel) {
 kiln_status kiln_kernel_set_value(kiln_kernel *kernel, unsigned index, const void *value,
                                   size_t size, kiln_error *error) {
   KILN_REQUIRE(kernel != nullptr && value != nullptr, error);
-  return report_error(set_argument(&kernel->kernel, index, value, size, false), error);
+  Status e = check_bytes(kernel->kernel, index, size);
+  if (e.ok()) e = set_argument(&kernel->kernel, index, value, size, false);
+  return report_error(e, error);
 }
 
 kiln_status kiln_kernel_set_typed(kiln_kernel *kernel, unsigned index, kiln_type type,

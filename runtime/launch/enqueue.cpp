@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates kernels and queues, checks an argument's type against the pack, plans a launch, and
-// enqueues it, behind its marker if it needs one.
+// Creates kernels and queues, plans a launch, and enqueues it, behind its marker if it needs one.
 #include "runtime/launch/enqueue.hpp"
 
-#include <cstring>
-
-#include "kiln/packs/argument.hpp"
 #include "runtime/launch/first_launch.hpp"
 #include "runtime/load/tuning.hpp"
 
@@ -123,32 +119,11 @@ Status read_offset(const Kernel &kernel, const kiln_ndrange &range, NDSize *offs
   return {};
 }
 
-Status argument_failure(unsigned index, const Status &error) {
-  return {error.code, error.cl_error, concat({"argument ", decimal(index), ": ", error.message})};
-}
-
 Status set(const OpenCL &cl, cl_kernel kernel, unsigned index, const void *value,
            std::size_t size) {
   const cl_int code = cl.clSetKernelArg(kernel, index, size, value);
   if (code == CL_SUCCESS) return {};
   return argument_failure(index, cl_failure("clSetKernelArg", code));
-}
-
-// Indexed by kiln_type, whose first six values are the numbers of FORMAT.md; then by kTakesBuffer
-// and those after it.
-constexpr char kNames[][13] = {"uchar",  "ushort",   "uint",     "int",          "float",
-                               "half",   "char",     "short",    "long",         "ulong",
-                               "double", "a buffer", "an image", "local memory", "int or uint"};
-constexpr unsigned char kSizes[] = {1, 2, 4, 4, 4, 2, 1, 2, 8, 8, 8};
-static_assert(KILN_TYPE_FLOAT == 4 && sizeof(kSizes) == kTakesBuffer &&
-              sizeof(kNames) / sizeof(kNames[0]) == kTakesSide + 1);
-
-// The vector widths of OpenCL C, as bits; 1 is a scalar.
-constexpr unsigned kComponents = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 8 | 1u << 16;
-
-// Returns a type as text: "float4".
-std::string text(unsigned type, unsigned components) {
-  return components == 1 ? kNames[type] : concat({kNames[type], decimal(components)});
 }
 
 }  // namespace
@@ -166,6 +141,10 @@ WorkGroupLimits query_limits(const Device &device, cl_kernel kernel) {
   }
   limits.adjacent_threads = device.description.adjacent_threads;
   return limits;
+}
+
+Status argument_failure(unsigned index, const Status &error) {
+  return {error.code, error.cl_error, concat({"argument ", decimal(index), ": ", error.message})};
 }
 
 Kernel::~Kernel() = default;
@@ -365,64 +344,6 @@ Status enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const
   }
   if (code == CL_SUCCESS) first.end_with(launched);
   return take_event(cl, "clEnqueueNDRangeKernel", code, launched, event);
-}
-
-Status check_argument(const Kernel &kernel, unsigned index, unsigned given, unsigned components) {
-  unsigned takes = given;  // unless the pack says otherwise
-  unsigned wanted = components;
-  unsigned before = index;
-  for (const packs::ArgumentRef argument : kernel.program->variant.arguments()) {
-    if (argument.stage() != kernel.index || before-- != 0) continue;
-    wanted = 1;
-    switch (argument.role()) {
-      case packs::Role::input:
-      case packs::Role::output:
-      case packs::Role::scratch:
-        takes = kTakesBuffer + static_cast<unsigned>(argument.storage());
-        break;
-      case packs::Role::parameter:  // its type 0 means uint
-        takes = static_cast<unsigned>(argument.type());
-        if (takes == 0) takes = KILN_TYPE_UINT;
-        wanted = argument.channels();
-        break;
-      default: {  // a side of the problem size
-        const bool integer = given == KILN_TYPE_INT || given == KILN_TYPE_UINT;
-        takes = integer && components == 1 ? given : unsigned{kTakesSide};
-      }
-    }
-  }
-  if (takes == given && wanted == components) return {};
-  return Status::error(Code::bad_argument,
-                       {"argument ", decimal(index), " takes ", text(takes, wanted), ", not ",
-                        text(given, components)});
-}
-
-Status set_local(Kernel *kernel, unsigned index, std::size_t size) {
-  if (Status e = check_argument(*kernel, index, kTakesLocal, 1); !e.ok()) return e;
-  const std::uint64_t limit = kernel->program->loader->device->capabilities.local_memory;
-  std::uint64_t others = 0;
-  for (unsigned i = 0; i < kernel->argument_count; ++i) {
-    if (i != index) others += kernel->arguments[i].value.local;
-  }
-  if (limit != 0 && (others > limit || size > limit - others)) {
-    const std::string with = others == 0 ? "" : concat({" after ", decimal(others)});
-    return argument_failure(
-        index, Status::error(Code::bad_argument, {decimal(size), " bytes of local memory", with,
-                                                  ", the device has ", decimal(limit)}));
-  }
-  return set_argument(kernel, index, nullptr, size, false);
-}
-
-Status set_typed(Kernel *kernel, unsigned index, unsigned type, unsigned components,
-                 const void *value) {
-  if (type >= kTakesBuffer || components > 16 || (kComponents >> components & 1) == 0) {
-    return Status::error(Code::bad_argument, "kiln_kernel_set_typed: no type of OpenCL C");
-  }
-  if (Status e = check_argument(*kernel, index, type, components); !e.ok()) return e;
-  char bytes[16 * sizeof(cl_double)] = {};
-  std::memcpy(bytes, value, components * kSizes[type]);
-  if (components == 3) components = 4;  // OpenCL stores a vector of 3 as 4
-  return set_argument(kernel, index, bytes, components * kSizes[type], false);
 }
 
 }  // namespace kiln::runtime

@@ -70,6 +70,9 @@ Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::s
 Status set_argument(Kernel *kernel, unsigned index, const void *value, std::size_t size,
                     bool is_memory);
 
+// Says which argument an error is about.
+Status argument_failure(unsigned index, const Status &error);
+
 // Makes a new kernel object of the same entry point with the same arguments. Fails with
 // Code::bad_argument if an argument was never set through Kiln. (Few drivers have clCloneKernel,
 // and an ICD loader calls a missing one through a null pointer.)
@@ -139,24 +142,5 @@ Status take_event(const OpenCL &cl, const char *call, cl_int code, cl_event even
 // so at once in later launches. `event` may be null.
 Status enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const Waits &waits,
                Handle<cl_event> *event);
-
-// The type that an argument takes: a kiln_type, or one of these values.
-enum : unsigned {
-  kTakesBuffer = KILN_TYPE_DOUBLE + 1,
-  kTakesImage,
-  kTakesLocal,
-  kTakesSide  // a side of the problem: int or uint, the manifest does not say which
-};
-
-// Fails with Code::bad_argument if the pack knows that the argument takes another type.
-Status check_argument(const Kernel &kernel, unsigned index, unsigned given, unsigned components);
-
-// Checks and sets local memory of `size` bytes. Fails with Code::bad_argument if the device has
-// less than the kernel's arguments take in all: a driver may abort the process at the launch.
-Status set_local(Kernel *kernel, unsigned index, std::size_t size);
-
-// Checks and sets a scalar or a vector. `type` is a kiln_type; both numbers are checked here.
-Status set_typed(Kernel *kernel, unsigned index, unsigned type, unsigned components,
-                 const void *value);
 
 }  // namespace kiln::runtime

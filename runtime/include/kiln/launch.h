@@ -61,11 +61,12 @@ KILN_API kiln_status kiln_kernel_create(kiln_program *program, const char *name,
 KILN_API void kiln_kernel_release(kiln_kernel *kernel);
 /** Returns the OpenCL kernel; it is not retained for the caller. */
 KILN_API cl_kernel kiln_kernel_cl(const kiln_kernel *kernel);
-/** Sets an argument to a scalar or a vector. If the pack knows the argument's type, as it does for
- * a variant whose manifest lists the arguments, any other type is #KILN_ERROR_ARGUMENT with a
- * message such as "argument 2 takes int, not float"; nothing is converted. (Width, height and depth
- * of a problem are int or uint.) If the pack does not know the type, the driver checks only the
- * size.
+/** Sets an argument to a scalar or a vector. If the pack knows the argument's type, any other type
+ * is #KILN_ERROR_ARGUMENT with a message such as "kernel scale: argument 2, int factor, cannot take
+ * float"; nothing is converted. A pack knows the parameters of kernels that `kiln compile`
+ * compiled, and else the arguments that a manifest lists. (An argument that the manifest lists as
+ * the width, height or depth of a problem is int or uint.) If the pack does not know the type, the
+ * driver checks only the size.
  * @param kernel the kernel whose argument is set.
  * @param index index of the argument, from 0.
  * @param type type of a component.
@@ -76,8 +77,9 @@ KILN_API kiln_status kiln_kernel_set_typed(kiln_kernel *kernel, unsigned index, 
                                            unsigned components, const void *value,
                                            kiln_error *error);
 /** Sets an argument to `size` bytes, which are copied, as clSetKernelArg does: a struct, or an
- * OpenCL object, which must outlive the launches. The driver checks the size; nothing checks the
- * type. See kiln_kernel_set_typed(). */
+ * OpenCL object, which must outlive the launches. Nothing checks the type. Another size than the
+ * pack knows is #KILN_ERROR_ARGUMENT: "kernel scale: argument 2, float4 color, cannot take 4 bytes:
+ * it has 16". See kiln_kernel_set_typed(). */
 KILN_API kiln_status kiln_kernel_set_value(kiln_kernel *kernel, unsigned index, const void *value,
                                            size_t size, kiln_error *error);
 /** Sets an argument to a buffer. The buffer must live until the launches that use it are enqueued

@@ -21,6 +21,15 @@ packs::Contents contents_with(const packs::Argument &argument) {
   return contents;
 }
 
+// The fake's kernel, whose second parameter is declared so.
+packs::Contents contents_declaring(const packs::Parameter &parameter) {
+  packs::Contents contents = fake_contents();
+  packs::Kernel &kernel = contents.programs[0].variants[0].kernels[0];
+  kernel.parameters.assign(kernel.arguments, {"to", "float4*", 0, packs::AddressSpace::global});
+  kernel.parameters[1] = parameter;
+  return contents;
+}
+
 packs::Argument parameter(kiln_type type, std::uint8_t components = 1) {
   packs::Argument argument;
   argument.role = packs::Role::parameter;
@@ -31,7 +40,9 @@ packs::Argument parameter(kiln_type type, std::uint8_t components = 1) {
 }
 
 struct Typed : Ready {
-  explicit Typed(const packs::Argument &argument) : Ready(contents_with(argument)), cpp(kernel) {
+  explicit Typed(const packs::Argument &argument) : Typed(contents_with(argument)) {}
+  explicit Typed(const packs::Parameter &declared) : Typed(contents_declaring(declared)) {}
+  explicit Typed(const packs::Contents &contents) : Ready(contents), cpp(kernel) {
     kernel = nullptr;
   }
   // Empty where it was taken.
@@ -40,6 +51,19 @@ struct Typed : Ready {
     const Status status = cpp.set(1, value);
     CHECK(status.status == (status.ok() ? KILN_OK : KILN_ERROR_ARGUMENT));
     return status.message;
+  }
+  std::string set_bytes(const void *bytes, std::size_t size) const {
+    const Status status = cpp.set_bytes(1, bytes, size);
+    CHECK(status.status == (status.ok() ? KILN_OK : KILN_ERROR_ARGUMENT));
+    return status.message;
+  }
+  std::string set_buffer() {
+    (void)kiln_kernel_set_buffer(cpp.get(), 1, buffer, &error);
+    return error.message;
+  }
+  std::string set_image() {
+    (void)kiln_kernel_set_image(cpp.get(), 1, image, &error);
+    return error.message;
   }
   // What the driver holds as the second argument.
   std::string bytes() const { return runtime_kernel().arguments[1].value.bytes; }
@@ -164,6 +188,87 @@ TEST_CASE("memory is told from values, and buffers from images", "[argument]") {
   CHECK(kiln_kernel_set_buffer(of_float.cpp.get(), 1, of_float.buffer, &error) ==
         KILN_ERROR_ARGUMENT);
   CHECK(std::string(error.message) == "argument 1 takes float, not a buffer");
+}
+
+TEST_CASE("an argument is what the kernel's source declares", "[argument]") {
+  reset_fake();
+  const float four[4] = {};
+  Typed of_uint(packs::Parameter{"width", "uint", 4});
+  CHECK(of_uint.set(7u).empty());
+  CHECK(of_uint.set(0.5f) == "kernel k: argument 1, uint width, cannot take float");
+  CHECK(of_uint.set(7) == "kernel k: argument 1, uint width, cannot take int");
+  CHECK(of_uint.set(local(4)) == "kernel k: argument 1, uint width, cannot take local memory");
+  CHECK(of_uint.set_bytes(four, 4).empty());
+  CHECK(of_uint.set_bytes(four, 8) ==
+        "kernel k: argument 1, uint width, cannot take 8 bytes: it has 4");
+  CHECK(of_uint.set_buffer() == "kernel k: argument 1, uint width, cannot take a buffer");
+  CHECK(of_uint.set_image() == "kernel k: argument 1, uint width, cannot take an image");
+  const Typed of_vector(packs::Parameter{"color", "float4", 16});
+  CHECK(of_vector.set(std::array<float, 4>{}).empty());
+  CHECK(of_vector.set(0.5f) == "kernel k: argument 1, float4 color, cannot take float");
+  CHECK(of_vector.set_bytes(four, 4) ==
+        "kernel k: argument 1, float4 color, cannot take 4 bytes: it has 16");
+}
+
+TEST_CASE("memory is what the kernel's source declares", "[argument]") {
+  reset_fake();
+  using packs::AddressSpace;
+  const char bytes[8] = {};
+  Typed of_local(packs::Parameter{"own", "uint*", 0, AddressSpace::local});
+  CHECK(of_local.set(local(64)).empty());
+  CHECK(of_local.set_buffer() == "kernel k: argument 1, local uint* own, cannot take a buffer");
+  CHECK(of_local.set_bytes(bytes, 8) ==
+        "kernel k: argument 1, local uint* own, cannot take 8 bytes of a value");
+  Typed of_buffer(packs::Parameter{"from", "float*", 0, AddressSpace::global,
+                                   packs::ImageAccess::none, packs::kConst});
+  CHECK(of_buffer.set_buffer().empty());
+  CHECK(of_buffer.set_image() ==
+        "kernel k: argument 1, global const float* from, cannot take an image");
+  CHECK(of_buffer.set(local(64)) ==
+        "kernel k: argument 1, global const float* from, cannot take local memory");
+  CHECK(of_buffer.set_bytes(bytes, 4) ==
+        "kernel k: argument 1, global const float* from, cannot take 4 bytes: it is a handle of 8");
+  Typed of_image(
+      packs::Parameter{"in", "image2d_t", 0, AddressSpace::global, packs::ImageAccess::read_only});
+  CHECK(of_image.set_image().empty());
+  CHECK(of_image.set_buffer() ==
+        "kernel k: argument 1, read_only image2d_t in, cannot take a buffer");
+}
+
+TEST_CASE("samplers, pipes, structs and typedefs are told by their size", "[argument]") {
+  reset_fake();
+  const char bytes[24] = {};
+  const Typed of_sampler(packs::Parameter{"s", "sampler_t"});
+  CHECK(of_sampler.set_bytes(bytes, 8).empty());
+  CHECK(of_sampler.set(1u) == "kernel k: argument 1, sampler_t s, cannot take uint");
+  const Typed of_pipe(packs::Parameter{"p", "int", 0, packs::AddressSpace::private_,
+                                       packs::ImageAccess::none, packs::kPipe});
+  CHECK(of_pipe.set(1) == "kernel k: argument 1, pipe int p, cannot take int");
+  CHECK(of_pipe.set_bytes(bytes, 4) ==
+        "kernel k: argument 1, pipe int p, cannot take 4 bytes: it is a handle of 8");
+  const Typed of_struct(packs::Parameter{"sizes", "struct sizes", 24});
+  CHECK(of_struct.set_bytes(bytes, 24).empty());
+  CHECK(of_struct.set_bytes(bytes, 20) ==
+        "kernel k: argument 1, struct sizes sizes, cannot take 20 bytes: it has 24");
+  const Typed of_typedef(packs::Parameter{"x", "real", 4});
+  CHECK(of_typedef.set(0.5f).empty());
+  CHECK(of_typedef.set(0.5) == "kernel k: argument 1, real x, cannot take double");
+  const Typed of_unknown(packs::Parameter{});
+  CHECK(of_unknown.set(0.5).empty());
+  CHECK(of_unknown.set(local(4)) == "kernel k: argument 1, value, cannot take local memory");
+}
+
+TEST_CASE("a side of the problem may be int or uint, whatever the source declares", "[argument]") {
+  reset_fake();
+  packs::Contents contents = contents_declaring(packs::Parameter{"width", "uint", 4});
+  packs::Argument width;
+  width.role = packs::Role::width;
+  contents.programs[0].variants[0].arguments =
+      contents_with(width).programs[0].variants[0].arguments;
+  const Typed of_width(contents);
+  CHECK(of_width.set(5).empty());
+  CHECK(of_width.set(5u).empty());
+  CHECK(of_width.set(5.0f) == "kernel k: argument 1, uint width, cannot take float");
 }
 
 TEST_CASE("arguments of another stage and unknown ones are the driver's to check", "[argument]") {

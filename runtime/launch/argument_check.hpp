@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of arguments against what the pack knows of a kernel: the parameters that its source
+// declares, else the arguments that the manifest lists. An argument of which the pack knows nothing
+// is the driver's to check.
+#pragma once
+
+#include "runtime/launch/enqueue.hpp"
+
+namespace kiln::runtime {
+
+// The type that an argument takes: a kiln_type, or one of these values.
+enum : unsigned {
+  kTakesBuffer = KILN_TYPE_DOUBLE + 1,
+  kTakesImage,
+  kTakesLocal,
+  kTakesSide  // a side of the problem: int or uint, the manifest does not say which
+};
+
+// Fails with Code::bad_argument if the pack knows that the argument takes another type.
+Status check_argument(const Kernel &kernel, unsigned index, unsigned given, unsigned components);
+
+// Fails with Code::bad_argument if the pack knows that the argument is local memory, or has another
+// size than `size` bytes. Memory objects, samplers and pipes are handles of OpenCL.
+Status check_bytes(const Kernel &kernel, unsigned index, std::size_t size);
+
+// Checks and sets local memory of `size` bytes. Fails with Code::bad_argument if the device has
+// less than the kernel's arguments take in all: a driver may abort the process at the launch.
+Status set_local(Kernel *kernel, unsigned index, std::size_t size);
+
+// Checks and sets a scalar or a vector. `type` is a kiln_type; both numbers are checked here.
+Status set_typed(Kernel *kernel, unsigned index, unsigned type, unsigned components,
+                 const void *value);
+
+}  // namespace kiln::runtime
