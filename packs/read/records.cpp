@@ -3,7 +3,9 @@
 #include "kiln/packs/records.hpp"
 
 #include <iterator>
+#include <string>
 
+#include "kiln/packs/bytes.hpp"
 #include "packs/read/partition_point.hpp"
 
 namespace kiln::packs {
@@ -51,6 +53,18 @@ Range find_tunings(const Pack &pack, const TuningQuery &query, std::string_view 
 
 TuningRef tuning_at(const Pack &pack, std::uint32_t index) {
   return TuningRef(pack.schema().tunings()->Get(index));
+}
+
+std::uint64_t program_hash(ProgramRef program) {
+  if (!program) return 0;
+  std::string text;
+  for (const VariantRef variant : program.variants()) {
+    const Digest hash = variant.hash();
+    text.append(variant.name());
+    text.push_back('\0');
+    text.append(reinterpret_cast<const char *>(hash.data()), hash.size());
+  }
+  return xxh3(text);
 }
 
 }  // namespace kiln::packs

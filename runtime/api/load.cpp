@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C API: packs, loaders, programs and reports.
 #include "kiln/listing.h"
+#include "kiln/packs/records.hpp"
 #include "kiln/prefetch.h"
 #include "runtime/api/api.hpp"
 #include "runtime/api/options.hpp"
@@ -117,6 +118,11 @@ void kiln_pack_kernels(const kiln_pack *pack, kiln_pack_kernel_function each, vo
       }
     }
   }
+}
+
+uint64_t kiln_loader_program_hash(const kiln_loader *loader, const char *program) {
+  if (loader == nullptr || program == nullptr) return 0;
+  return kiln::packs::program_hash(loader->loader->pack->find_program(program));
 }
 
 kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,

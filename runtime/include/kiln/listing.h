@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  * The contents of a pack, for applications that do not know the names of their programs beforehand,
- * such as one with a whole folder of sources and every set of build options. The conventions of
+ * such as one with a whole folder of sources and every set of build options, and for applications
+ * that know them from another version of the pack. The conventions of
  * kiln.h hold here. */
 #ifndef KILN_LISTING_H
 #define KILN_LISTING_H
@@ -31,6 +32,12 @@ typedef void (*kiln_pack_kernel_function)(const kiln_pack_kernel *kernel, void *
  * check what a device can run; kiln_load_dry_run() does. Does nothing if `pack` or `each` is
  * NULL. */
 KILN_API void kiln_pack_kernels(const kiln_pack *pack, kiln_pack_kernel_function each, void *user);
+
+/** Returns a hash of the contents of a program in the loader's pack: of the source and the build
+ * options of all its variants, not of their binaries. Headers that `kiln stubs` writes compare it
+ * with that of the pack that they were made from. 0 if there is no such program, or an argument is
+ * NULL. */
+KILN_API uint64_t kiln_loader_program_hash(const kiln_loader *loader, const char *program);
 
 #ifdef __cplusplus
 }

@@ -34,4 +34,9 @@ inline std::vector<PackKernel> pack_kernels(const Pack &pack) {
   return all;
 }
 
+/// Returns a hash of a program's contents; see kiln_loader_program_hash().
+inline std::uint64_t program_hash(const Loader &loader, const std::string &program) {
+  return kiln_loader_program_hash(loader.get(), program.c_str());
+}
+
 }  // namespace kiln

@@ -106,6 +106,7 @@ static void test_null_for_loading(void) {
   kiln_loader_use_trust(NULL, NULL);
   REFUSED(kiln_loader_finish(NULL, &e), "kiln_loader_finish");
   CHECK(kiln_loader_hints(NULL) == 0);
+  CHECK(kiln_loader_program_hash(NULL, "scale") == 0);
   REFUSED(kiln_load(SOME(kiln_loader), NULL, NULL, 0, &program, &report, &e), "kiln_load");
   REFUSED(kiln_load(SOME(kiln_loader), "p", NULL, 0, NULL, &report, &e), "kiln_load");
   REFUSED(kiln_prefetch(NULL, holes, 1, 0, NULL, NULL, &e), "kiln_prefetch");

@@ -23,9 +23,10 @@ struct TuningQuery {
   SizeClass size_class = SizeClass::small;
 };
 
-// Returns the number of a text in tunings; if no tuning names the text, a number that none has.
+// Returns the number of a text of tunings and parameters; if there is no such text, a number that
+// none has.
 std::uint32_t find_text(const Pack &pack, std::string_view text);
-// Returns the text for a number from a tuning.
+// Returns the text for a number from a tuning or a parameter.
 std::string_view text_at(const Pack &pack, std::uint32_t number);
 
 // Returns the tunings of that kernel and size class that were measured on devices of `profile`; an
@@ -33,5 +34,9 @@ std::string_view text_at(const Pack &pack, std::uint32_t number);
 Range find_tunings(const Pack &pack, const TuningQuery &query, std::string_view profile);
 // Returns a tuning of such a range.
 TuningRef tuning_at(const Pack &pack, std::uint32_t index);
+
+// Returns the XXH3-64 of the program's variants: of each in order its name, a zero byte and its
+// hash, and so of all sources and build options. A null program has the hash 0.
+std::uint64_t program_hash(ProgramRef program);
 
 }  // namespace kiln::packs
