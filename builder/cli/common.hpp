@@ -114,6 +114,7 @@ void add_run(CLI::App &app, Command *command);
 void add_serve(CLI::App &app, Command *command);
 void add_sign(CLI::App &app, Command *command);
 void add_slice(CLI::App &app, Command *command);
+void add_stubs(CLI::App &app, Command *command);
 void add_store(CLI::App &app, Command *command);
 void add_try(CLI::App &app, Command *command);
 void add_tune(CLI::App &app, Command *command);

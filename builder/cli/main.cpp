@@ -56,8 +56,8 @@ int main(int argc, char **argv) {
   return run_command_line(
       "Compiles OpenCL kernels once for each kind of device, with its driver, and packs the "
       "result.",
-      {add_devices, add_compile, add_build, add_pack, add_tune, add_run, add_explain, add_try,
-       add_record, add_serve, add_report, add_doctor, add_overlay, add_provision, add_store,
-       add_bench},
+      {add_devices, add_compile, add_build, add_pack, add_stubs, add_tune, add_run, add_explain,
+       add_try, add_record, add_serve, add_report, add_doctor, add_overlay, add_provision,
+       add_store, add_bench},
       argc, argv);
 }
