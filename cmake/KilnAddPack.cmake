@@ -2,7 +2,8 @@
 # kiln_add_pack(TARGET MANIFEST manifest.toml [OUTPUT file.kiln] [DEPENDS files...]
 #               [OPTIONS options of `kiln compile`...]
 #               [DEVICES patterns...] [VIRTUAL backend:model...] [MERGE packs...]
-#               [BUILD_OPTIONS options of `kiln build`...])
+#               [BUILD_OPTIONS options of `kiln build`...]
+#               [STUBS header])
 #
 # A target that makes a pack from a manifest, which need not be listed in DEPENDS, nor its sources
 # and the files that they include: each of them, and the host's compilers, make the pack again when
@@ -14,8 +15,11 @@
 # devices, each pattern as for `kiln build --device`, and VIRTUAL of devices that are not here, as
 # for `kiln build --virtual`; a pattern without a device fails the build. MERGE adds the targets of
 # packs that were built elsewhere: files, or targets of kiln_add_pack.
+#
+# STUBS names a header for typed launches, in the current binary folder: C++, or C if it ends in .h.
+# It is made with the pack. What links TARGET_stubs finds it, and is compiled after it was made.
 function(kiln_add_pack target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MANIFEST;OUTPUT"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MANIFEST;OUTPUT;STUBS"
     "DEPENDS;OPTIONS;DEVICES;VIRTUAL;MERGE;BUILD_OPTIONS")
   if(NOT arg_MANIFEST)
     message(FATAL_ERROR "kiln_add_pack(${target}): MANIFEST is missing")
@@ -81,6 +85,20 @@ function(kiln_add_pack target)
       COMMENT "Building ${arg_OUTPUT} for its devices"
       VERBATIM)
   endif()
-  add_custom_target(${target} ALL DEPENDS ${output})
+  set(stubs)
+  if(arg_STUBS)
+    get_filename_component(stubs ${arg_STUBS} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_BINARY_DIR})
+    get_filename_component(folder ${stubs} DIRECTORY)
+    add_custom_command(OUTPUT ${stubs}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
+      COMMAND kiln::kiln stubs ${output} -o ${stubs}
+      DEPENDS ${output} kiln::kiln
+      COMMENT "Writing ${arg_STUBS}"
+      VERBATIM)
+    add_library(${target}_stubs INTERFACE)
+    target_include_directories(${target}_stubs INTERFACE ${folder})
+    add_dependencies(${target}_stubs ${target})
+  endif()
+  add_custom_target(${target} ALL DEPENDS ${output} ${stubs})
   set_target_properties(${target} PROPERTIES KILN_PACK ${output})
 endfunction()
