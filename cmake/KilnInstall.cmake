@@ -49,7 +49,7 @@ configure_package_config_file(cmake/kilnConfig.cmake.in ${CMAKE_BINARY_DIR}/kiln
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/kilnConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/kilnConfig.cmake ${CMAKE_BINARY_DIR}/kilnConfigVersion.cmake
-  cmake/KilnFind.cmake cmake/KilnAddPack.cmake cmake/KilnEmbedPack.cmake
+  cmake/KilnFind.cmake cmake/KilnHostTool.cmake cmake/KilnAddPack.cmake cmake/KilnEmbedPack.cmake
   DESTINATION ${package_dir} COMPONENT kiln_development)
 
 # Relative to where the file lies, so that an installation can be moved.

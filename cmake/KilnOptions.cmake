@@ -6,7 +6,12 @@ else()
   set(kiln_top_level OFF)
 endif()
 
-option(KILN_BUILD_BUILDER "Build the builder and the kiln executable; OFF leaves the runtime" ON)
+set(kiln_builds_builder ON)
+if(CMAKE_CROSSCOMPILING AND NOT kiln_top_level)
+  set(kiln_builds_builder OFF)  # the project's packs are made by a kiln that runs here
+endif()
+option(KILN_BUILD_BUILDER "Build the builder and the kiln executable; OFF leaves the runtime"
+  ${kiln_builds_builder})
 option(KILN_BUILD_TESTS "Build the tests" ${kiln_top_level})
 option(KILN_INSTALL "Define the install rules" ${kiln_top_level})
 option(KILN_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs Kiln and builds tests/consumer/project with it in the four ways in which an
-# application can get it; each must open the pack.
+# application can get it; each must open the pack. Then for AArch64, where its compiler is.
 #   cmake -DKILN_SOURCE=... -DKILN_BUILD=... -DWORK=... [-DLAUNCHER=ccache] [-DBUILD_TYPE=...]
 #         [-DSTRICT=ON] [-DPORTABLE=ON] [-DUNITY=ON] -P consumer_test.cmake
 # Kiln is built in KILN_BUILD already, with BUILD_TYPE, STRICT, PORTABLE and UNITY as there. WORK is
@@ -58,9 +58,19 @@ function(check_packs generator)
 kernel void add(global int *values) { values[get_global_id(0)] += STEP; }\n")
   file(WRITE ${kernels}/add.toml "schema = 1\n[program.add]\nsource = \"add.cl\"\n
 [program.add.variant.plain]\nkernel = \"add\"\n")
+  file(WRITE "${kernels}/more headers/three.h" "#define THREE 3\n")
+  file(WRITE ${kernels}/twice.cl "#include <three.h>
+kernel void twice(global int *values) { values[0] = TWO * THREE; }\n")
   run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/packs -B ${build} -G ${generator}
-    -DCMAKE_PREFIX_PATH=${prefix} -DKERNELS=${kernels} -DDEVICES=${devices})
+    -DCMAKE_PREFIX_PATH=${prefix} -DKERNELS=${kernels} -DDEVICES=${devices} -DKEY=${key})
   run(${CMAKE_COMMAND} --build ${build})
+  execute_process(COMMAND ${kiln} pack inspect ${build}/sources.kiln OUTPUT_VARIABLE text)
+  if(NOT text MATCHES "program add\n +default +-cl-std=CL1.2 -DTWO=2\n.*program twice\n")
+    message(FATAL_ERROR "${generator}: the sources give another pack: ${text}")
+  endif()
+  if(key)
+    run(${kiln} pack verify ${build}/sources.kiln --key ${key}.pub)
+  endif()
   if(devices)
     set(pack ${build}/merged.kiln)
     execute_process(COMMAND ${kiln} pack inspect ${pack} OUTPUT_VARIABLE text)
@@ -104,8 +114,36 @@ execute_process(COMMAND ${kiln} devices OUTPUT_VARIABLE here ERROR_QUIET)
 if(here MATCHES "Portable Computing Language")
   set(devices "Portable*")
 endif()
+# A key without a password, where minisign is.
+set(key)
+find_program(minisign minisign)
+if(minisign)
+  set(key ${WORK}/its.key)
+  run(${minisign} -G -W -p ${key}.pub -s ${key})
+endif()
 check_packs("Ninja")
 check_packs("Unix Makefiles")
+
+# What cannot be is refused before anything is built.
+function(refuse message)
+  execute_process(COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/packs -B ${WORK}/wrong
+    -DCMAKE_PREFIX_PATH=${prefix} -DKERNELS=${kernels} ${ARGN}
+    RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE text)
+  string(REGEX REPLACE "[ \n]+" " " text "${text}")
+  if(result EQUAL 0 OR NOT text MATCHES "${message}")
+    message(FATAL_ERROR "refused otherwise than by \"${message}\": ${text}")
+  endif()
+endfunction()
+set(both "MANIFEST\\;a.toml\\;SOURCES\\;a.cl")
+refuse("MANIFEST or SOURCES is wanted, and not both" -DWRONG=${both})
+refuse("MANIFEST or SOURCES is wanted" "-DWRONG=DEVICES\\;x")
+refuse("OPTIONS, INCLUDE_DIRS and PROGRAM are for SOURCES" "-DWRONG=MANIFEST\\;a.toml\\;PROGRAM\\;x")
+refuse("unknown arguments PURPOSE" "-DWRONG=SOURCES\\;a.cl\\;PROGRAM\\;x\\;PURPOSE")
+refuse("EMBED nowhere: there is no such target" "-DWRONG=SOURCES\\;a.cl\\;EMBED\\;nowhere")
+file(WRITE ${WORK}/without_clang "#!/bin/sh\nKILN_CLANG=/nowhere exec '${kiln}' \"$@\"\n")
+file(CHMOD ${WORK}/without_clang PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+refuse("cannot compile kernels \\(5\\): error: no clang and llvm-spirv"
+  -DKILN_HOST_TOOL=${WORK}/without_clang)
 
 # What embeds the pack, as other systems' assemblers take it.
 find_program(clang NAMES clang clang-15 clang-18 clang-17 clang-16 clang-14 clang-19)
@@ -134,3 +172,21 @@ endif()
 # sources the preset dev compiles so: the pack is the one from above.
 consume(FetchContent -DKILN_SOURCE=${KILN_SOURCE} -DKILN_PACK=${pack_file}
   -DCMAKE_BUILD_TYPE=Debug)
+
+# For another machine: the pack comes from a kiln that runs here, and is in the program that runs there.
+find_program(cross aarch64-linux-gnu-g++)
+execute_process(COMMAND ${KILN_SOURCE}/tests/lab/lab.py path bookworm-arm64/dev
+  OUTPUT_VARIABLE root OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(cross AND IS_DIRECTORY "${root}/usr/include")
+  message(STATUS "consumer: for AArch64")
+  set(build ${WORK}/aarch64)
+  run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/cross -B ${build} -G Ninja
+    --toolchain ${KILN_SOURCE}/cmake/toolchains/aarch64-linux-gnu.cmake
+    -DCMAKE_BUILD_TYPE=Debug -DKILN_SOURCE=${KILN_SOURCE} -DKILN_QUICK_BUILD=ON
+    -DKILN_HOST_TOOL=${kiln} -DKERNELS=${WORK}/kernels
+    -DCMAKE_C_COMPILER_LAUNCHER=${LAUNCHER} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
+  run(${CMAKE_COMMAND} --build ${build} --parallel 2)
+  run(${CMAKE_CTEST_COMMAND} --test-dir ${build} --output-on-failure)
+else()
+  message(STATUS "SKIP: no AArch64 compiler, or no laboratory")
+endif()

@@ -35,7 +35,7 @@ CONTENTS = {
                     r"LIB/libkiln_(runtime|signed|recorded)\.so",
                     r"LIB/cmake/kiln/kilnTargets(-\w+)?\.cmake",
                     r"LIB/cmake/kiln/kilnConfig(Version)?\.cmake",
-                    r"LIB/cmake/kiln/Kiln(Find|AddPack|EmbedPack)\.cmake", r"LIB/pkgconfig/kiln\.pc",
+                    r"LIB/cmake/kiln/Kiln(Find|HostTool|AddPack|EmbedPack)\.cmake", r"LIB/pkgconfig/kiln\.pc",
                     r"LIB/pkgconfig/kiln_(signed|recorded|provision)\.pc",
                     r"share/doc/kiln/examples/.+"],
     "kiln": [r"bin/kiln", r"LIB/cmake/kiln/kilnBuilderTargets(-\w+)?\.cmake",
