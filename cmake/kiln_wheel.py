@@ -18,7 +18,6 @@ import tempfile
 import zipfile
 
 SOURCE = pathlib.Path(__file__).resolve().parents[1]
-TARGETS = ("kiln", "kiln_layer", "kiln_runtime_shared", "kiln_recorded")
 COMPONENTS = ("kiln_runtime", "kiln_builder", "kiln_layer", "kiln_python")
 # Which installed files the wheel has, and where: as the module, the program and the layer look for
 # them (kiln/_native.py, builder/cli/layer_options.cpp, builder/cli/build.cpp).
@@ -45,7 +44,7 @@ def _build(folder):
     if not (folder / "CMakeCache.txt").is_file():
         _cmake("-S", SOURCE, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", "-DKILN_INSTALL=ON",
                "-DKILN_BUILD_TESTS=OFF", "-DKILN_STATIC_DEPENDENCIES=ON", "-DKILN_UNITY_BUILD=ON")
-    _cmake("--build", folder, "--parallel", os.cpu_count() or 1, "--target", *TARGETS)
+    _cmake("--build", folder, "--parallel", os.cpu_count() or 1)
 
 
 def _installed(folder, prefix):
@@ -81,13 +80,26 @@ def _metadata(version, tag):
     }
 
 
+def _tag():
+    return "py3-none-" + sysconfig.get_platform().replace("-", "_").replace(".", "_")
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    """Writes the metadata alone, for which pip need not wait for a build."""
+    del config_settings
+    folder = pathlib.Path(metadata_directory, f"kiln-{_version()}.dist-info")
+    folder.mkdir()
+    for name, text in _metadata(_version(), _tag()).items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder.name
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """Makes the wheel and returns its file's name; pip calls it."""
-    del metadata_directory  # this backend prepares none
+    del metadata_directory  # the same again
     named = (config_settings or {}).get("build-dir")
     folder = pathlib.Path(named).resolve() if named else SOURCE / "build" / "wheel"
-    version = _version()
-    tag = "py3-none-" + sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    version, tag = _version(), _tag()
     information = f"kiln-{version}.dist-info"
     name = f"kiln-{version}-{tag}.whl"
     record = []

@@ -66,6 +66,15 @@ class Wheel(unittest.TestCase):
                     self.assertEqual((digest, int(size)),
                                      ("sha256=" + hashed.decode().rstrip("="), len(content)))
 
+    def test_its_metadata_is_known_before_it_is_made(self):
+        folder = WORK / kiln_wheel.prepare_metadata_for_build_wheel(str(WORK))
+        with zipfile.ZipFile(self.wheel) as wheel:
+            inside = {name for name in wheel.namelist() if name.startswith(folder.name + "/")}
+            self.assertEqual({f"{folder.name}/{path.name}" for path in folder.iterdir()},
+                             {name for name in inside if not name.endswith("/RECORD")})
+            for path in folder.iterdir():
+                self.assertEqual(path.read_bytes(), wheel.read(f"{folder.name}/{path.name}"))
+
     def test_it_is_complete_in_itself(self):
         version = kiln("--version").split()[1]
         self.assertIn(f"-{version}-py3-none-", self.wheel.name)
