@@ -57,8 +57,11 @@ std::string to_identifier(std::string_view name) {
   while (!out.empty() && out.back() == '_') out.pop_back();
   if (out.empty()) return "unnamed";
   if (is_digit(out[0])) out.insert(0, "n");
-  // Types of OpenCL and Kiln that the same scope needs begin so.
-  if (is_reserved_word(out) || out.starts_with("cl_") || out.starts_with("kiln_")) out += "_";
+  // Types and constants of OpenCL and Kiln begin so.
+  for (const char *start : {"cl_", "CL_", "kiln_", "KILN_"}) {
+    if (out.starts_with(start)) return out + "_";
+  }
+  if (is_reserved_word(out)) out += "_";
   return out;
 }
 

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <map>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -28,6 +30,8 @@ struct StubKernel {
 struct StubProgram {
   const packs::Program *program;
   std::vector<StubKernel> kernels;  // by name
+  // The first kernel, if the variants name it differently and all declare it alike; else null.
+  const packs::Kernel *first = nullptr;
 };
 
 // What decides how a parameter is passed. Names and restrict do not.
@@ -45,12 +49,35 @@ bool pass_alike(const packs::Kernel &a, const packs::Kernel &b) {
 
 bool is_known(const packs::Kernel &kernel) { return kernel.parameters.size() == kernel.arguments; }
 
-StubProgram choose_kernels(const packs::Program &program) {
+bool takes_pipe(const packs::Kernel &kernel) {
+  return std::any_of(kernel.parameters.begin(), kernel.parameters.end(),
+                     [](const packs::Parameter &p) { return (p.qualifiers & packs::kPipe) != 0; });
+}
+
+// Returns the variants, the preferred ones first.
+std::vector<const packs::Variant *> by_preference(const packs::Program &program) {
   std::vector<const packs::Variant *> variants;
   for (const packs::Variant &variant : program.variants) variants.push_back(&variant);
   std::stable_sort(variants.begin(), variants.end(), [&](const auto *a, const auto *b) {
     return packs::preference(program, *a) < packs::preference(program, *b);
   });
+  return variants;
+}
+
+const packs::Kernel *common_first_kernel(const std::vector<const packs::Variant *> &variants) {
+  if (variants.empty()) return nullptr;
+  const packs::Kernel &first = variants[0]->kernels[0];
+  bool is_named_differently = false;
+  for (const packs::Variant *variant : variants) {
+    const packs::Kernel &other = variant->kernels[0];
+    if (!is_known(other) || takes_pipe(other) || !pass_alike(first, other)) return nullptr;
+    is_named_differently = is_named_differently || other.name != first.name;
+  }
+  return is_named_differently ? &first : nullptr;
+}
+
+StubProgram choose_kernels(const packs::Program &program) {
+  const auto variants = by_preference(program);
   std::map<std::string, StubKernel> kernels;
   std::map<std::string, std::string> seen_in;  // the variant, by the kernel's name
   for (const packs::Variant *variant : variants) {
@@ -64,12 +91,10 @@ StubProgram choose_kernels(const packs::Program &program) {
         stub.why_not = fmt::format("variants {} and {} declare other parameters",
                                    seen_in[kernel.name], variant->name);
       }
-      for (const packs::Parameter &parameter : kernel.parameters) {
-        if ((parameter.qualifiers & packs::kPipe) != 0) stub.why_not = "it takes a pipe";
-      }
+      if (takes_pipe(kernel)) stub.why_not = "it takes a pipe";
     }
   }
-  StubProgram chosen{&program, {}};
+  StubProgram chosen{&program, {}, common_first_kernel(variants)};
   for (auto &[name, kernel] : kernels) chosen.kernels.push_back(std::move(kernel));
   return chosen;
 }
@@ -135,6 +160,9 @@ struct CppParameter {
   std::string of_template{};  // the name of a type parameter; empty: none
 };
 
+// Returns the name of the type parameter that stands for a parameter's type.
+std::string own_type(std::size_t index) { return "T" + std::to_string(index); }
+
 CppParameter value_parameter(const packs::Parameter &parameter, std::size_t index,
                              const std::string &name) {
   if (parameter.type == "sampler_t") {
@@ -143,7 +171,7 @@ CppParameter value_parameter(const packs::Parameter &parameter, std::size_t inde
   }
   const auto type = value_type(parameter.type);
   if (!type) {
-    const std::string own = "T" + std::to_string(index);
+    const std::string own = own_type(index);
     return {
         "const " + own + " &",
         fmt::format("::kiln::detail::set_struct<{}>(kernel_, {}, {})", parameter.size, index, name),
@@ -177,7 +205,7 @@ CppParameter cpp_parameter(const packs::Parameter &parameter, std::size_t index,
     return {"::kiln::Local ", fmt::format("kernel_.set({}, {})", index, name)};
   }
   std::string_view pointee = parameter.type;
-  if (!pointee.empty()) pointee.remove_suffix(1);
+  pointee.remove_suffix(pointee.ends_with('*') ? 1 : pointee.size());  // else a pointer's own name
   const auto type = value_type(pointee);
   const bool is_const = (parameter.qualifiers & packs::kConst) != 0 ||
                         parameter.address_space == packs::AddressSpace::constant;
@@ -206,9 +234,12 @@ std::vector<std::string> parameter_names(const packs::Kernel &kernel, std::set<s
   return names;
 }
 
-std::string cpp_kernel(const packs::Kernel &kernel, const std::string &name) {
-  const auto names = parameter_names(
-      kernel, {"queue", "range", "status", "kernel", "set", "create", "kName", name});
+// `entry` is the name by which Kiln finds the kernel; empty: the first one of the loaded variant.
+std::string cpp_kernel(const packs::Kernel &kernel, const std::string &name,
+                       const std::string &entry) {
+  std::set<std::string> taken{"queue", "range", "status", "kernel", "set", "create", "kName", name};
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) taken.insert(own_type(i));
+  const auto names = parameter_names(kernel, std::move(taken));
   std::vector<std::string> declared;
   std::vector<std::string> types;
   std::string sets;
@@ -253,7 +284,7 @@ class {1} {{
   ::kiln::Kernel kernel_;
 }};
 )",
-      comment(kernel_text(kernel)), name, literal(kernel.name), of, list, sets,
+      comment(kernel_text(kernel)), name, literal(entry), of, list, sets,
       list.empty() ? "" : "\n      ", list.empty() ? "" : ",", joined(names, ", "));
 }
 
@@ -282,15 +313,29 @@ inline ::kiln::TypedLoad load(const ::kiln::Loader &loader,
   for (const StubKernel &kernel : stub.kernels) {
     text += "\n";
     if (kernel.why_not.empty()) {
-      text += cpp_kernel(*kernel.kernel, scope.add(kernel.kernel->name));
+      const packs::Kernel &known = *kernel.kernel;
+      text += cpp_kernel(known, scope.add(known.name), known.name);
     } else {
       text += "// " + left_out(kernel) + ".\n";
     }
   }
+  if (stub.first != nullptr) {
+    text += "\n// The first kernel of whichever variant is loaded, such as\n";
+    text += cpp_kernel(*stub.first, scope.add("first"), "");
+  }
   return text + fmt::format("\n}}  // namespace {}\n", name);
 }
 
-// `names` are all names of the header.
+// Returns constants for the indices of a kernel's arguments. `names` are all names of the header.
+std::string c_indices(const packs::Kernel &kernel, const std::string &name, Scope *names) {
+  std::vector<std::string> constants;
+  for (const std::string &parameter : parameter_names(kernel, {})) {
+    constants.push_back(
+        fmt::format("  {} = {}", names->add(name + "_" + upper(parameter)), constants.size()));
+  }
+  return constants.empty() ? "" : fmt::format("enum {{\n{}\n}};\n", joined(constants, ",\n"));
+}
+
 std::string c_program(const StubProgram &stub, std::uint64_t hash, const std::string &prefix,
                       Scope *names) {
   const std::string program = names->add(prefix + "_PROGRAM");
@@ -307,12 +352,14 @@ std::string c_program(const StubProgram &stub, std::uint64_t hash, const std::st
     const std::string name = names->add(prefix + "_" + upper(to_identifier(kernel.kernel->name)));
     text += fmt::format("\n/* {} */\n#define {} {}\n", comment(kernel_text(*kernel.kernel)), name,
                         literal(kernel.kernel->name));
-    std::vector<std::string> constants;
-    for (const std::string &parameter : parameter_names(*kernel.kernel, {})) {
-      constants.push_back(
-          fmt::format("  {} = {}", names->add(name + "_" + upper(parameter)), constants.size()));
-    }
-    if (!constants.empty()) text += fmt::format("enum {{\n{}\n}};\n", joined(constants, ",\n"));
+    text += c_indices(*kernel.kernel, name, names);
+  }
+  if (stub.first != nullptr) {
+    text += fmt::format(
+        "\n/* The first kernel of whichever variant is loaded, whose name is NULL, such as\n   {} "
+        "*/\n",
+        comment(kernel_text(*stub.first)));
+    text += c_indices(*stub.first, prefix + "_FIRST", names);
   }
   return text;
 }

@@ -54,6 +54,7 @@ TEST_CASE("a name becomes an identifier that C++ leaves to programs") {
   CHECK(to_identifier("class") == "class_");
   CHECK(to_identifier("kiln") == "kiln_");
   CHECK(to_identifier("cl_uint") == "cl_uint_");
+  CHECK(to_identifier("CL_TRUE") == "CL_TRUE_");
   CHECK(is_reserved_word("co_await"));
   CHECK(is_reserved_word("xor_eq"));
   CHECK(is_reserved_word("EOF"));
@@ -87,6 +88,25 @@ TEST_CASE("a kernel that variants declare otherwise is left out, and the comment
   CHECK(has(*stubs_of({preferred}), "// same(int y)\nclass same {"));
 }
 
+TEST_CASE("variants that name their first kernel differently have one class for it") {
+  const auto program = [](const packs::Parameter &other) {
+    return packs::Program{"p",
+                          "",
+                          {stub_variant("a", {{"plain", 1, "", {kInt}}}),
+                           stub_variant("b", {{"wide", 1, "", {other}}})}};
+  };
+  const auto text = stubs_of({program(kInt)});
+  REQUIRE(text.ok());
+  CHECK(has(*text,
+            "// The first kernel of whichever variant is loaded, such as\n// plain(int x)\n"
+            "class first {\n public:\n  static constexpr char kName[] = \"\";\n"));
+  CHECK(has(*stubs_of({program(kInt)}, {StubLanguage::c, "kernels"}),
+            "   plain(int x) */\nenum {\n  KERNELS_P_FIRST_X = 0\n};\n"));
+  CHECK_FALSE(has(*stubs_of({program(kUint)}), "class first"));
+  CHECK_FALSE(
+      has(*stubs_of({{"p", "", {stub_variant("a", {{"same", 1, "", {kInt}}})}}}), "class first"));
+}
+
 TEST_CASE("a pack without a kernel whose parameters are known has no header") {
   const auto none = stubs_of({{"p", "", {stub_variant("a", {{"k", 1}})}}});
   CHECK(none.status().code == Code::not_in_pack);
@@ -95,6 +115,17 @@ TEST_CASE("a pack without a kernel whose parameters are known has no header") {
   const auto name = stubs_of({}, {StubLanguage::cpp, "my app"});
   CHECK(name.status().code == Code::bad_argument);
   CHECK(name.status().message == "my app is no name for a namespace; my_app is");
+}
+
+TEST_CASE("a pointer's own name says nothing of its elements") {
+  const packs::AddressSpace global = packs::AddressSpace::global;
+  const packs::Kernel kernel{
+      "k", 3, "", {{"T1", "uint2x", 0, global}, {"b", "real", 8}, {"c", "uint2*", 0, global}}};
+  const auto text = stubs_of({{"p", "", {stub_variant("a", {kernel})}}});
+  REQUIRE(text.ok());
+  CHECK(has(*text,
+            "template <typename T1>\n  ::kiln::Status set(\n      ::kiln::BufferRef<void> T1_2,\n"
+            "      const T1 &b,\n      ::kiln::BufferRef<cl_uint2> c) const"));
 }
 
 TEST_CASE("no text of a pack is code in its header") {
