@@ -287,11 +287,18 @@ std::string interrupted_text(const BuildArguments &options) {
   return "interrupted; the store has the jobs that ended, and the same command goes on from there";
 }
 
+// For a manifest; the host's jobs are in the same store as the devices'.
+builder::HostStepOptions host_options(const BuildArguments &options) {
+  const std::string store = options.fresh == kAll ? "" : store_file(options.store);
+  make_store_folder(store);
+  return {options.jobs.value_or(builder::usable_cpus()), store};
+}
+
 int dry_run(const BuildArguments &options) {
   const auto earlier = earlier_contents(options);
   if (!earlier.ok()) return fail(earlier.status());
   int exit_code = kDone;
-  const auto base = read_input(options.input, options.tools, &exit_code);
+  const auto base = read_input(options.input, options.tools, host_options(options), &exit_code);
   if (!base) return exit_code;
   exit_code = base->exit_code();
   const auto devices = find_all_devices(options, &exit_code);
@@ -315,7 +322,7 @@ int run(const BuildArguments &options) {
   EventOutput output;
   if (Status s = output.open(options.events); !s.ok()) return fail(s);
   int exit_code = kDone;
-  const auto base = read_input(options.input, options.tools, &exit_code);
+  const auto base = read_input(options.input, options.tools, host_options(options), &exit_code);
   if (!base) return exit_code;
   exit_code = base->exit_code();
   if (base->contents.programs.empty() && !base->failures.empty()) return kBadManifest;  // printed

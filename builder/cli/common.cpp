@@ -70,7 +70,7 @@ std::string with_code(const Status &status) {
 
 std::optional<Input> compile_manifest(const Result<builder::Manifest> &manifest,
                                       const std::string &path, const HostTools &tools,
-                                      int *exit_code) {
+                                      const builder::HostStepOptions &options, int *exit_code) {
   if (!manifest.ok()) {
     pass_on(manifest.status().message);
     *exit_code = kBadManifest;
@@ -86,11 +86,15 @@ std::optional<Input> compile_manifest(const Result<builder::Manifest> &manifest,
     *exit_code = kNoDevice;
     return std::nullopt;
   }
-  builder::BasePack base = builder::make_base_pack(
-      *manifest, path, *toolchain, [](const std::string &what, std::size_t done, std::size_t all) {
-        progress("compiling " + what, done, all);
-      });
+  builder::BasePack base =
+      builder::make_base_pack(*manifest, path, *toolchain, options,
+                              [](const std::string &what, std::size_t done, std::size_t all) {
+                                progress("compiling " + what, done, all);
+                              });
   end_progress();
+  if (!base.store_status.ok()) {
+    complain("going on without the store: " + base.store_status.message);
+  }
   print_faults(base);
   if (base.bad_sources) {
     *exit_code = kBadManifest;
@@ -100,7 +104,7 @@ std::optional<Input> compile_manifest(const Result<builder::Manifest> &manifest,
     if (!tool->empty()) base.files.insert(tool->string());
   }
   return Input{std::move(base.contents), std::move(base.failures), std::move(base.without_il),
-               std::move(base.files)};
+               std::move(base.files), base.stored};
 }
 
 namespace {
@@ -349,9 +353,10 @@ bool is_manifest(const std::string &path) {
   return path.size() >= 5 && path.compare(path.size() - 5, 5, ".toml") == 0;
 }
 
-std::optional<Input> read_input(const std::string &path, const HostTools &tools, int *exit_code) {
+std::optional<Input> read_input(const std::string &path, const HostTools &tools,
+                                const builder::HostStepOptions &options, int *exit_code) {
   if (is_manifest(path)) {
-    auto input = compile_manifest(builder::read_manifest(path), path, tools, exit_code);
+    auto input = compile_manifest(builder::read_manifest(path), path, tools, options, exit_code);
     if (input) input->files.insert(path);
     return input;
   }

@@ -188,6 +188,7 @@ struct Input {
   // What a manifest's contents were made of: the manifest, its sources, the files that these
   // include, and the host tools. Empty for a base pack or a spool.
   std::set<std::string> files{};
+  std::size_t stored = 0;  // variants whose host step was in the store
 
   int exit_code() const { return failures.empty() ? kDone : kSomeFailed; }
 };
@@ -210,8 +211,9 @@ bool is_manifest(const std::string &path);  // decides by the file name
 // nothing and sets `*exit_code`.
 std::optional<Input> compile_manifest(const Result<builder::Manifest> &manifest,
                                       const std::string &path, const HostTools &tools,
-                                      int *exit_code);
-std::optional<Input> read_input(const std::string &path, const HostTools &tools, int *exit_code);
+                                      const builder::HostStepOptions &options, int *exit_code);
+std::optional<Input> read_input(const std::string &path, const HostTools &tools,
+                                const builder::HostStepOptions &options, int *exit_code);
 
 // Checks that a file can be made at `path`, before any work is done for it. Fails with
 // Code::bad_argument if the path is empty or one of `inputs`, which would be lost, and with

@@ -23,6 +23,8 @@ struct CompileArguments {
   std::string program;
   std::string output;
   std::string depfile;
+  std::string store;
+  std::optional<std::size_t> jobs;
   HostTools tools;
   bool require_il = false;
   bool keep_going = false;
@@ -86,6 +88,12 @@ std::optional<Input> read_recorded(const std::string &folder, const HostTools &t
 
 bool is_source(const std::string &path) { return fs::path(path).extension() == ".cl"; }
 
+builder::HostStepOptions host_options(const CompileArguments &options) {
+  const std::string store = store_file(options.store);
+  make_store_folder(store);
+  return {options.jobs.value_or(builder::usable_cpus()), store};
+}
+
 // Compiles sources that have no manifest.
 std::optional<Input> read_sources(const CompileArguments &options, int *exit_code) {
   const builder::Sources sources{{options.inputs.begin(), options.inputs.end()},
@@ -93,7 +101,8 @@ std::optional<Input> read_sources(const CompileArguments &options, int *exit_cod
                                  options.build_options,
                                  {options.include_dirs.begin(), options.include_dirs.end()}};
   return compile_manifest(builder::manifest_of(sources),
-                          builder::path_for_sources(sources).string(), options.tools, exit_code);
+                          builder::path_for_sources(sources).string(), options.tools,
+                          host_options(options), exit_code);
 }
 
 Status check_inputs(const CompileArguments &options, bool sources, bool spool) {
@@ -128,9 +137,10 @@ int run(const CompileArguments &options) {
   const bool spool = !sources && !is_manifest(options.inputs[0]) && is_spool(options.inputs[0]);
   if (Status s = check_inputs(options, sources, spool); !s.ok()) return fail(s);
   int exit_code = kDone;
-  const auto input = sources ? read_sources(options, &exit_code)
-                     : spool ? read_recorded(options.inputs[0], options.tools, &exit_code)
-                             : read_input(options.inputs[0], options.tools, &exit_code);
+  const auto input =
+      sources ? read_sources(options, &exit_code)
+      : spool ? read_recorded(options.inputs[0], options.tools, &exit_code)
+              : read_input(options.inputs[0], options.tools, host_options(options), &exit_code);
   if (!input) return exit_code;
   const packs::Contents &contents = input->contents;
   const bool failed = !input->failures.empty() && !options.keep_going;
@@ -152,6 +162,7 @@ int run(const CompileArguments &options) {
                          {"programs", contents.programs.size()},
                          {"variants", variants},
                          {"without_il", input->without_il.size()},
+                         {"stored", input->stored},
                          {"failed", input->failures.size()}});
   } else {
     const std::size_t without = input->without_il.size();
@@ -191,6 +202,8 @@ void add_compile(CLI::App &app, Command *command) {
                 "Fail if a variant has no SPIR-V, instead of packing its source alone");
   sub->add_flag("-k,--keep-going", options->keep_going,
                 "Write the pack even if some variants fail");
+  add_jobs_option(*sub, &options->jobs);
+  add_store_option(*sub, &options->store);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }

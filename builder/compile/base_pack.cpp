@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flattens and compiles each variant of a manifest, and checks its kernels against the manifest.
+// Flattens and compiles each variant of a manifest, and checks its kernels against the manifest:
+// several variants at once, and none whose answer is in the store.
 #include "builder/compile/base_pack.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <future>
 #include <map>
+#include <mutex>
 
 #include <fmt/format.h>
 
 #include "builder/compile/host_compile.hpp"
+#include "builder/compile/host_store.hpp"
 #include "builder/compile/prove_text.hpp"
 #include "builder/compile/spirv.hpp"
 #include "builder/manifest/variant.hpp"
@@ -18,11 +24,17 @@ namespace {
 
 packs::Bytes to_bytes(const std::string &text) { return {text.begin(), text.end()}; }
 
+std::string hash_of(const std::string &text) {
+  return packs::hex(
+      packs::blake2b({reinterpret_cast<const std::uint8_t *>(text.data()), text.size()}));
+}
+
 struct Sources {
   std::string packed;     // names relative to the manifest
   std::string as_opened;  // names for diagnostics
   bool has_includes = false;
-  std::vector<std::string> files;  // that were read
+  std::vector<std::string> files;   // that were read
+  std::vector<std::string> hashes;  // of the included files' contents
 };
 
 struct VariantJob {
@@ -42,24 +54,32 @@ class HostStep {
       : manifest_(manifest), folder_(manifest_path.parent_path()), toolchain_(toolchain) {}
 
   Result<Sources> flatten_source(const ManifestProgram &program, const ManifestVariant &variant);
-  // Compiles a variant. Warnings, and variants without IL, go to the base pack.
-  Status compile(const VariantJob &job, packs::Variant *out, BasePack *base);
+  // Returns everything that decides the answer of compile() but the tools.
+  nlohmann::json inputs_of(const VariantJob &job) const;
+  // Compiles a variant. Safe to call from several threads at once.
+  Status compile(const VariantJob &job, HostAnswer *out);
 
  private:
-  // Proves each source once for all its variants, with the options of the first: this tries each
-  // macro that conditions ask for, and proving with all options would take half as long as
-  // compiling them.
+  struct Proof {
+    std::once_flag once;
+    Status status;
+  };
+
+  // Proves each source once for all its variants, with the options of whichever is first: this
+  // tries each macro that conditions ask for, and proving with all options would take half as long
+  // as compiling them.
   Status prove(const VariantJob &job);
   HostCompileRequest request(const VariantJob &job, std::uint32_t bits) const;
   // Without `il`, only checks the kernels.
-  Status compile_for(const VariantJob &job, std::uint32_t bits, bool il, packs::Variant *out,
-                     BasePack *base, HostStage *stage);
-  Status make_il(const VariantJob &job, packs::Variant *out, BasePack *base, HostStage *stage);
+  Status compile_for(const VariantJob &job, std::uint32_t bits, bool il, HostAnswer *out,
+                     HostStage *stage) const;
+  Status make_il(const VariantJob &job, HostAnswer *out, HostStage *stage) const;
 
   const Manifest &manifest_;
   std::filesystem::path folder_;
   const Toolchain &toolchain_;
-  std::map<std::string, Status> proofs_;  // by flattened text
+  std::mutex mutex_;                     // of the map
+  std::map<std::string, Proof> proofs_;  // by flattened text
 };
 
 Result<Sources> HostStep::flatten_source(const ManifestProgram &program,
@@ -76,7 +96,10 @@ Result<Sources> HostStep::flatten_source(const ManifestProgram &program,
     sources.has_includes = !result->files.empty();
     if (!packed) {
       sources.files.push_back(variant.source.string());
-      for (const source::IncludedFile &file : result->files) sources.files.push_back(file.path);
+      for (const source::IncludedFile &file : result->files) {
+        sources.files.push_back(file.path);
+        sources.hashes.push_back(hash_of(file.text));
+      }
     }
     (packed ? sources.packed : sources.as_opened) = std::move(result->text);
   }
@@ -122,15 +145,47 @@ Status check_kernels(const std::filesystem::path &source, const SpirvModule &mod
   return {};
 }
 
+// Besides the text that is compiled, the files: the proof compares it with what a compiler reads.
+nlohmann::json HostStep::inputs_of(const VariantJob &job) const {
+  const packs::Variant &record = job.variant.record;
+  nlohmann::json folders = nlohmann::json::array();
+  for (const auto &folder : job.program.include_dirs) folders.push_back(folder.string());
+  nlohmann::json kernels = nlohmann::json::array();
+  for (const packs::Kernel &kernel : record.kernels) kernels.push_back(kernel.name);
+  nlohmann::json stages = nlohmann::json::array();
+  for (const packs::Argument &argument : record.arguments) stages.push_back(argument.stage);
+  std::string prelude;
+  if (!job.variant.prelude.empty()) prelude = source::read_from_disk()(job.variant.prelude).text;
+  return {{"name", job.program.record.name + "/" + record.name},
+          {"source", job.variant.source.string()},
+          {"text", hash_of(job.sources.packed)},
+          {"opened", hash_of(job.sources.as_opened)},
+          {"files", job.sources.files},
+          {"contents", job.sources.hashes},
+          {"folders", std::move(folders)},
+          {"options", record.options},
+          {"requirements", record.requirements},
+          {"kernels", std::move(kernels)},
+          {"stages", std::move(stages)},
+          {"prelude", hash_of(prelude)},
+          {"il", job.variant.il},
+          {"address_bits", manifest_.address_bits},
+          {"spirv_version", manifest_.spirv_version}};
+}
+
 Status HostStep::prove(const VariantJob &job) {
   if (!job.sources.has_includes) return {};
-  const auto [place, is_new] = proofs_.try_emplace(job.sources.packed);
-  if (is_new) {
-    place->second =
+  Proof *proof = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    proof = &proofs_[job.sources.packed];
+  }
+  std::call_once(proof->once, [&] {
+    proof->status =
         prove_source(toolchain_.clang, {job.variant.source, job.program.include_dirs,
                                         job.variant.record.options, job.sources.packed});
-  }
-  return place->second;
+  });
+  return proof->status;
 }
 
 HostCompileRequest HostStep::request(const VariantJob &job, std::uint32_t bits) const {
@@ -151,56 +206,48 @@ HostCompileRequest HostStep::request(const VariantJob &job, std::uint32_t bits) 
   return request;
 }
 
-Status HostStep::compile_for(const VariantJob &job, std::uint32_t bits, bool il,
-                             packs::Variant *out, BasePack *base, HostStage *stage) {
+Status HostStep::compile_for(const VariantJob &job, std::uint32_t bits, bool il, HostAnswer *out,
+                             HostStage *stage) const {
   HostCompileRequest request = this->request(job, bits);
   request.check_only = !il;
   auto compiled = compile_to_spirv(toolchain_, request, stage);
   if (!compiled.ok()) return compiled.status();
   if (!compiled->warnings.empty() && bits == manifest_.address_bits.front()) {
-    base->warnings.push_back(compiled->warnings);
+    out->warnings.push_back(compiled->warnings);
   }
-  if (Status s = check_kernels(job.variant.source, compiled->module, out); !s.ok()) return s;
+  packs::Variant &variant = out->variant;
+  if (Status s = check_kernels(job.variant.source, compiled->module, &variant); !s.ok()) return s;
   if (!il) return {};
-  out->il_version = std::max(out->il_version, compiled->module.version);
-  (bits == 32 ? out->il32 : out->il64).emplace(std::move(compiled->spirv));
+  variant.il_version = std::max(variant.il_version, compiled->module.version);
+  (bits == 32 ? variant.il32 : variant.il64).emplace(std::move(compiled->spirv));
   return {};
 }
 
-Status HostStep::make_il(const VariantJob &job, packs::Variant *out, BasePack *base,
-                         HostStage *stage) {
+Status HostStep::make_il(const VariantJob &job, HostAnswer *out, HostStage *stage) const {
   for (const std::uint32_t bits : manifest_.address_bits) {
-    Status status = compile_for(job, bits, true, out, base, stage);
+    Status status = compile_for(job, bits, true, out, stage);
     if (!status.ok()) return status;
   }
   return {};
 }
 
-Status HostStep::compile(const VariantJob &job, packs::Variant *out, BasePack *base) {
+Status HostStep::compile(const VariantJob &job, HostAnswer *out) {
   if (Status s = prove(job); !s.ok()) return s;
-  *out = job.variant.record;
+  *out = {job.variant.record, {}, {}};
   HostStage stage = HostStage::options;
   bool il = job.variant.il;
   if (il) {
-    Status status = make_il(job, out, base, &stage);
+    Status status = make_il(job, out, &stage);
     il = status.ok();
     if (!il && stage != HostStage::translate && stage != HostStage::validate) return status;
     // The program is correct nevertheless, and a driver may accept it.
     if (!il) {
-      base->without_il.push_back(job.failed(std::move(status)));
-      *out = job.variant.record;
+      out->without_il = std::move(status);
+      out->variant = job.variant.record;
     }
   }
-  if (!il) {
-    const std::uint32_t bits = manifest_.address_bits.front();
-    Status status = compile_for(job, bits, false, out, base, &stage);
-    if (!status.ok()) return status;
-  }
-  std::vector<std::string> names;
-  for (const packs::Kernel &kernel : out->kernels) names.push_back(kernel.name);
-  out->hash = packs::variant_hash(job.sources.packed, out->options, names);
-  out->source.emplace(to_bytes(job.sources.packed));
-  return {};
+  if (il) return {};
+  return compile_for(job, manifest_.address_bits.front(), false, out, &stage);
 }
 
 // Flattens every variant, in the manifest's order; failures go to the base pack.
@@ -217,30 +264,103 @@ std::vector<Sources> flatten_all(const Manifest &manifest, HostStep *step, BaseP
   return all;
 }
 
+std::vector<VariantJob> jobs_of(const Manifest &manifest, const std::vector<Sources> &sources) {
+  std::vector<VariantJob> jobs;
+  for (const ManifestProgram &program : manifest.programs) {
+    for (const ManifestVariant &variant : program.variants) {
+      jobs.push_back({program, variant, sources[jobs.size()]});
+    }
+  }
+  return jobs;
+}
+
+struct Outcome {
+  Status status;
+  HostAnswer answer;
+};
+
+// Runs the jobs, several at once, and returns their outcomes in the jobs' order.
+std::vector<Outcome> compile_all(const std::vector<VariantJob> &jobs, HostStep *step,
+                                 const HostStepOptions &options, HostStore *store,
+                                 const Progress &progress, BasePack *base) {
+  std::vector<Outcome> outcomes(jobs.size());
+  std::mutex mutex;  // of the store and the progress
+  std::size_t done = 0;
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = 0; (i = next++) < jobs.size();) {
+      const VariantJob &job = jobs[i];
+      const packs::Variant &record = job.variant.record;
+      const Action action = store->action_of(step->inputs_of(job));
+      Outcome &outcome = outcomes[i];
+      {
+        const std::lock_guard<std::mutex> lock(mutex);
+        if (progress) progress(job.program.record.name + "/" + record.name, done, jobs.size());
+        auto found = store->find(action, record);
+        if (found) {
+          outcome.answer = *std::move(found);
+          ++base->stored;
+          ++done;
+          continue;
+        }
+      }
+      const auto start = std::chrono::steady_clock::now();
+      outcome.status = step->compile(job, &outcome.answer);
+      const std::lock_guard<std::mutex> lock(mutex);
+      ++done;
+      if (!outcome.status.ok()) continue;
+      store->put(action, outcome.answer,
+                 std::chrono::duration_cast<std::chrono::milliseconds>(
+                     std::chrono::steady_clock::now() - start));
+    }
+  };
+  std::vector<std::future<void>> others;
+  for (std::size_t i = 1; i < std::min(options.jobs, jobs.size()); ++i) {
+    others.push_back(std::async(std::launch::async, work));
+  }
+  work();
+  for (auto &other : others) other.get();
+  return outcomes;
+}
+
+// Adds the outcome of a job to the base pack, and the variant to its program.
+void take(const VariantJob &job, Outcome outcome, packs::Program *program, BasePack *base) {
+  if (!outcome.status.ok()) {
+    base->failures.push_back(job.failed(std::move(outcome.status)));
+    return;
+  }
+  HostAnswer &answer = outcome.answer;
+  base->warnings.insert(base->warnings.end(), answer.warnings.begin(), answer.warnings.end());
+  if (!answer.without_il.ok()) base->without_il.push_back(job.failed(std::move(answer.without_il)));
+  packs::Variant &variant = answer.variant;
+  std::vector<std::string> names;
+  for (const packs::Kernel &kernel : variant.kernels) names.push_back(kernel.name);
+  variant.hash = packs::variant_hash(job.sources.packed, variant.options, names);
+  variant.source.emplace(to_bytes(job.sources.packed));
+  program->variants.push_back(std::move(variant));
+}
+
 }  // namespace
 
 BasePack make_base_pack(const Manifest &manifest, const std::filesystem::path &manifest_path,
-                        const Toolchain &toolchain, const Progress &progress) {
+                        const Toolchain &toolchain, const HostStepOptions &options,
+                        const Progress &progress) {
   BasePack base;
   base.contents.producer =
       fmt::format("{}; llvm-spirv of {}", toolchain.clang_version, toolchain.llvm_spirv_version);
-  std::size_t done = 0;
   HostStep step(manifest, manifest_path, toolchain);
   const std::vector<Sources> sources = flatten_all(manifest, &step, &base);
   if (base.bad_sources) return base;
   for (const Sources &each : sources) base.files.insert(each.files.begin(), each.files.end());
+  HostStore store(options.store, toolchain);
+  const std::vector<VariantJob> jobs = jobs_of(manifest, sources);
+  std::vector<Outcome> outcomes = compile_all(jobs, &step, options, &store, progress, &base);
+  base.store_status = store.status();
+  std::size_t next = 0;
   for (const ManifestProgram &program : manifest.programs) {
     packs::Program out = program.record;
-    for (const ManifestVariant &variant : program.variants) {
-      if (progress) progress(program.record.name + "/" + variant.record.name, done, sources.size());
-      const VariantJob job{program, variant, sources[done++]};
-      packs::Variant compiled;
-      Status status = step.compile(job, &compiled, &base);
-      if (status.ok()) {
-        out.variants.push_back(std::move(compiled));
-      } else {
-        base.failures.push_back(job.failed(std::move(status)));
-      }
+    for (std::size_t i = 0; i < program.variants.size(); ++i, ++next) {
+      take(jobs[next], std::move(outcomes[next]), &out, &base);
     }
     if (!out.variants.empty()) base.contents.programs.push_back(std::move(out));
   }
