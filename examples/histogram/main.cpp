@@ -6,12 +6,13 @@
 #include <kiln/kiln.hpp>
 #include <vector>
 
-#include "kernels.h"  // kiln_embed_pack() writes it
+#include "kernels.h"  // kiln_add_pack() writes it, with the pack,
+#include "stubs.hpp"  // and this, with the kernels' parameters
 
 namespace {
 
 constexpr unsigned kCount = 1'000'000;
-constexpr std::size_t kBins = 256 * sizeof(cl_uint);
+constexpr std::size_t kBins = 256;
 
 void check(const kiln::Status &status) {
   if (status.ok()) return;
@@ -32,30 +33,28 @@ int main() {
   const auto device = take(opencl.device(0));
   const auto pack = take(kiln::Pack::open_memory(kernels_data, kernels_size));
   const auto loader = take(kiln::Loader::create(device, pack));
-  const auto program = take(loader.load("histogram").program);
-  const auto kernel = take(kiln::Kernel::create(program, "histogram"));
+  auto loaded = kernels::histogram::load(loader, kiln::IfStale::fail);
+  const auto histogram =
+      take(kernels::histogram::histogram::create(take(std::move(loaded.program))));
   const auto queue = take(kiln::Queue::create(loader));
-  const auto values = take(kiln::Buffer::create(loader, kCount, KILN_ACCESS_READ));
-  const auto bins = take(kiln::Buffer::create(loader, kBins, KILN_ACCESS_BOTH));
+  const auto values = take(kiln::BufferOf<cl_uchar>::create(loader, kCount, KILN_ACCESS_READ));
+  const auto bins = take(kiln::BufferOf<cl_uint>::create(loader, kBins, KILN_ACCESS_BOTH));
 
   std::vector<unsigned> expected(256);
-  auto *bytes = static_cast<unsigned char *>(take(values.map(queue)));
+  cl_uchar *bytes = take(values.map(queue));
   for (unsigned i = 0; i < kCount; ++i) {
     bytes[i] = static_cast<unsigned char>(i % 251 * (i % 7));
     ++expected[bytes[i]];
   }
   check(values.unmap(queue));
-  std::fill_n(static_cast<cl_uint *>(take(bins.map(queue))), 256, 0);
+  std::fill_n(take(bins.map(queue)), kBins, 0);
   check(bins.unmap(queue));
 
-  check(kernel.set(0, values));
-  check(kernel.set(1, kCount));
-  check(kernel.set(2, bins));
-  check(kernel.set(3, kiln::local(kBins)));  // for each work-group
-  const auto event = take(kernel.launch(queue, {1, {4096}, {64}, {}}));
+  const kiln::Local local = kiln::local(kBins * sizeof(cl_uint));  // for each work-group
+  const auto event = take(histogram(queue, {1, {4096}, {64}, {}}, values, kCount, bins, local));
   check(event.wait());
 
-  const auto *counted = static_cast<const cl_uint *>(take(bins.map(queue)));
+  const cl_uint *counted = take(bins.map(queue));
   const bool right = std::equal(expected.begin(), expected.end(), counted);
   check(bins.unmap(queue));
   std::printf("counted %u bytes: %s\n", kCount, right ? "right" : "wrong");

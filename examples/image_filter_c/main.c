@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kernels.h" /* kiln_embed_pack() writes it */
+#include "kernels.h" /* kiln_add_pack() writes it */
 
 enum { WIDTH = 640, HEIGHT = 480, SIZE = WIDTH * HEIGHT };
 

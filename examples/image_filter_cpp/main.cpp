@@ -6,7 +6,8 @@
 #include <kiln/kiln.hpp>
 #include <vector>
 
-#include "kernels.h"  // kiln_embed_pack() writes it
+#include "kernels.h"  // kiln_add_pack() writes it, with the pack,
+#include "stubs.hpp"  // and this, with the kernels' parameters
 
 namespace {
 
@@ -41,26 +42,24 @@ int main() {
   const auto device = take(opencl.device(0));
   const auto pack = take(kiln::Pack::open_memory(kernels_data, kernels_size));
   const auto loader = take(kiln::Loader::create(device, pack));
-  kiln::Loaded loaded = loader.load("sharpen");
+  kiln::TypedLoad loaded = kernels::sharpen::load(loader, kiln::IfStale::fail);
   std::puts(loaded.report.json().c_str());  // what was loaded, and why nothing better
-  const auto kernel = take(kiln::Kernel::create(take(std::move(loaded.program)), "sharpen"));
+  const auto sharpen = take(kernels::sharpen::sharpen::create(take(std::move(loaded.program))));
   const auto queue = take(kiln::Queue::create(loader));
-  const auto source = take(kiln::Buffer::create(loader, kSize, KILN_ACCESS_READ));
-  const auto result = take(kiln::Buffer::create(loader, kSize, KILN_ACCESS_WRITE));
+  const auto source = take(kiln::BufferOf<cl_uchar>::create(loader, kSize, KILN_ACCESS_READ));
+  const auto result = take(kiln::BufferOf<cl_uchar>::create(loader, kSize, KILN_ACCESS_WRITE));
 
   std::vector<unsigned char> image(kSize);
   for (std::size_t i = 0; i < kSize; ++i) image[i] = static_cast<unsigned char>(i * i / kWidth);
-  std::copy(image.begin(), image.end(), static_cast<unsigned char *>(take(source.map(queue))));
+  std::copy(image.begin(), image.end(), take(source.map(queue)));
   check(source.unmap(queue));
 
-  check(kernel.set(0, source));
-  check(kernel.set(1, result));
-  check(kernel.set(2, kWidth));
-  check(kernel.set(3, kHeight));
-  const auto event = take(kernel.launch(queue, {2, {kWidth, kHeight}, {}, {}}));
+  // Arguments of other types, or another number of them, do not compile.
+  const kiln_ndrange range = {2, {kWidth, kHeight}, {}, {}};
+  const auto event = take(sharpen(queue, range, source, result, kWidth, kHeight));
   check(event.wait());
 
-  const auto *pixels = static_cast<const unsigned char *>(take(result.map(queue)));
+  const auto *pixels = take(result.map(queue));
   int wrong = 0;
   for (int y = 0; y < kHeight; ++y) {
     for (int x = 0; x < kWidth; ++x) wrong += pixels[y * kWidth + x] != sharpened(image, x, y);
