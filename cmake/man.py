@@ -52,6 +52,8 @@ EXAMPLES = [
     ("Compile a manifest, build for the devices of this machine, and look at the result:",
      ["kiln compile app.toml -o base.kiln", "kiln build base.kiln -o app.kiln",
       "kiln pack inspect app.kiln"]),
+    ("Compile sources that have no manifest:",
+     ["kiln compile src/*.cl --build-options '-cl-std=CL1.2 -DTILE=16' -o base.kiln"]),
     ("Try Kiln with an unchanged application:", ["kiln try -- ./application"]),
     ("Serve an unchanged application:",
      ["kiln record -o app.spool -- ./application", "kiln compile app.spool -o base.kiln",
