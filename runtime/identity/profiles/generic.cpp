@@ -8,6 +8,7 @@ namespace kiln::runtime::profiles {
 // strings.
 bool Generic::recognizes(const Identity &identity) {
   return holds(identity, Field::platform_name, "clvk") ||
+         holds(identity, Field::platform_name, "ANGLE") ||
          holds(identity, Field::platform_name, "OpenCLOn12") ||
          holds(identity, Field::platform_name, "Clover") ||
          holds(identity, Field::platform_name, "Oclgrind");

@@ -6,6 +6,17 @@
 
 namespace kiln::runtime::profiles {
 
+namespace {
+
+// radeonsi's name ends in the version of the kernel's driver and in the kernel's release,
+// "... LLVM 19.1.7, DRM 3.49, 6.18.44)", on which no compiled code depends.
+std::string without_kernel(const std::string &name) {
+  const std::size_t at = name.find(", DRM ");
+  return at == std::string::npos ? name : name.substr(0, at) + ")";
+}
+
+}  // namespace
+
 bool Rusticl::recognizes(const Identity &identity) {
   return equals(identity, Field::platform_name, "rusticl");
 }
@@ -23,7 +34,9 @@ void Rusticl::describe(const Identity &identity, Description *out) {
     if (!llvm.empty()) out->compiler = "LLVM " + llvm;
   }
   out->finishing = Finishing::shader_cache;  // measured with three versions, on llvmpipe
-  set_default_key(identity, out);
+  Identity lasting = identity;
+  if (identity[Field::device_name]) lasting.set(Field::device_name, without_kernel(name));
+  set_default_key(lasting, out);
 }
 
 }  // namespace kiln::runtime::profiles

@@ -70,6 +70,27 @@ TEST_CASE("rusticl's model ends at the bracket, whatever hardware it drives", "[
   CHECK(amd.compiler == "LLVM 19.1.7");
 }
 
+TEST_CASE("an update of the kernel does not change an AMD GPU's key", "[profiles]") {
+  const auto key = [](const char *name, const char *driver) {
+    return key_text_of(make({{Field::platform_name, "rusticl"},
+                             {Field::device_vendor, "AMD"},
+                             {Field::device_name, name},
+                             {Field::driver_version, driver}}));
+  };
+  constexpr char kName[] =
+      "AMD Custom GPU 0405 (radeonsi, vangogh, LLVM 19.1.7, DRM 3.49, 6.18.44)";
+  CHECK(key("AMD Custom GPU 0405 (radeonsi, vangogh, LLVM 19.1.7, DRM 3.61, 6.19.2-1-arch)",
+            "25.0.7") == key(kName, "25.0.7"));
+  CHECK(key(kName, "25.0.8") != key(kName, "25.0.7"));
+  CHECK(key("AMD Custom GPU 0405 (radeonsi, vangogh, LLVM 20.1.0, DRM 3.49, 6.18.44)", "25.0.7") !=
+        key(kName, "25.0.7"));
+  CHECK(key("AMD Custom GPU 0932 (radeonsi, vangogh, LLVM 19.1.7, DRM 3.49, 6.18.44)", "25.0.7") !=
+        key(kName, "25.0.7"));
+  // llvmpipe's name has no kernel.
+  CHECK(key("llvmpipe (LLVM 15.0.6, 256 bits)", "22.3.6") !=
+        key("llvmpipe (LLVM 15.0.6, 128 bits)", "22.3.6"));
+}
+
 TEST_CASE("a system's build in Apple's platform version is part of the key", "[profiles]") {
   const auto apple = [](const char *platform_version) {
     return describe(make({{Field::platform_name, "Apple"},
@@ -93,6 +114,10 @@ TEST_CASE("a portable driver on a vendor's hardware keeps its own profile", "[pr
                                  {Field::device_name, "Adreno (TM) 740"},
                                  {Field::device_vendor, "Qualcomm"}});
   CHECK(std::string(describe(layered).profile) == "generic");
+  const Identity angle = make({{Field::platform_name, "ANGLE Vulkan"},
+                               {Field::device_name, "Mali-G715"},
+                               {Field::device_vendor_id, "0x13b5"}});
+  CHECK(std::string(describe(angle).profile) == "generic");
   const Identity pocl_on_arm = make({{Field::platform_name, "Portable Computing Language"},
                                      {Field::device_name, "cpu-cortex-a57"},
                                      {Field::device_vendor, "ARM"}});
