@@ -56,12 +56,12 @@ namespace {
 
 static_assert(KILN_MAX_WAITS == 64, "as the message says");
 
-kiln_status set_memory(kiln_kernel *kernel, unsigned index, const Memory &memory, unsigned what,
+kiln_status set_memory(kiln_kernel *kernel, unsigned index, const Memory &memory,
                        kiln_error *error) {
   const cl_mem object = memory.handle.get();
   Status e = check_context(*kernel->kernel.program->loader, *memory.loader,
                            "the memory and the kernel are of other contexts");
-  if (e.ok()) e = check_argument(kernel->kernel, index, what, 1);
+  if (e.ok()) e = check_memory(kernel->kernel, index, memory.image);
   if (e.ok()) e = set_argument(&kernel->kernel, index, &object, sizeof(object), true);
   return report_error(e, error);
 }
@@ -117,19 +117,33 @@ kiln_status kiln_kernel_set_typed(kiln_kernel *kernel, unsigned index, kiln_type
 kiln_status kiln_kernel_set_buffer(kiln_kernel *kernel, unsigned index, kiln_buffer *buffer,
                                    kiln_error *error) {
   KILN_REQUIRE(kernel != nullptr && buffer != nullptr, error);
-  return set_memory(kernel, index, buffer->memory, kTakesBuffer, error);
+  return set_memory(kernel, index, buffer->memory, error);
 }
 
 kiln_status kiln_kernel_set_image(kiln_kernel *kernel, unsigned index, kiln_image *image,
                                   kiln_error *error) {
   KILN_REQUIRE(kernel != nullptr && image != nullptr, error);
-  return set_memory(kernel, index, image->memory, kTakesImage, error);
+  return set_memory(kernel, index, image->memory, error);
 }
 
 kiln_status kiln_kernel_set_local(kiln_kernel *kernel, unsigned index, size_t size,
                                   kiln_error *error) {
   KILN_REQUIRE(kernel != nullptr && size != 0, error);
   return report_error(set_local(&kernel->kernel, index, size), error);
+}
+
+kiln_status kiln_kernel_set_sampler(kiln_kernel *kernel, unsigned index, cl_sampler sampler,
+                                    kiln_error *error) {
+  KILN_REQUIRE(kernel != nullptr && sampler != nullptr, error);
+  Status e = check_argument(kernel->kernel, index, kTakesSampler, 1);
+  if (e.ok()) e = set_argument(&kernel->kernel, index, &sampler, sizeof(sampler), false);
+  return report_error(e, error);
+}
+
+kiln_status kiln_kernel_set_svm(kiln_kernel *kernel, unsigned index, const void *pointer,
+                                kiln_error *error) {
+  KILN_REQUIRE(kernel != nullptr && pointer != nullptr, error);
+  return report_error(set_svm(&kernel->kernel, index, pointer), error);
 }
 
 kiln_status kiln_queue_create(kiln_loader *loader, const kiln_queue_options *options,

@@ -71,8 +71,8 @@ kiln_status kiln_buffer_from_cl(kiln_loader *loader, cl_mem from, kiln_access ac
   KILN_REQUIRE(loader != nullptr && from != nullptr && out != nullptr, error);
   if (!known_access(access)) return unknown_access(error);
   auto *made = new kiln_buffer;
-  return hand_out(memory_from_cl(loader->loader, from, CL_MEM_OBJECT_BUFFER, access, &made->memory),
-                  made, out, error);
+  return hand_out(memory_from_cl(loader->loader, from, false, access, &made->memory), made, out,
+                  error);
 }
 
 void kiln_buffer_release(kiln_buffer *buffer) { delete buffer; }
@@ -123,9 +123,8 @@ kiln_status kiln_image_from_cl(kiln_loader *loader, cl_mem from, kiln_access acc
   KILN_REQUIRE(loader != nullptr && from != nullptr && out != nullptr, error);
   if (!known_access(access)) return unknown_access(error);
   auto *made = new kiln_image;
-  return hand_out(
-      memory_from_cl(loader->loader, from, CL_MEM_OBJECT_IMAGE2D, access, &made->memory), made, out,
-      error);
+  return hand_out(memory_from_cl(loader->loader, from, true, access, &made->memory), made, out,
+                  error);
 }
 
 void kiln_image_release(kiln_image *image) { delete image; }

@@ -12,12 +12,13 @@ namespace {
 
 // Indexed by kiln_type, whose first six values are the numbers of FORMAT.md; then by kTakesBuffer
 // and those after it.
-constexpr char kNames[][13] = {"uchar",  "ushort",   "uint",     "int",          "float",
-                               "half",   "char",     "short",    "long",         "ulong",
-                               "double", "a buffer", "an image", "local memory", "int or uint"};
+constexpr char kNames[][15] = {
+    "uchar",    "ushort",       "uint",        "int",       "float",         "half",
+    "char",     "short",        "long",        "ulong",     "double",        "a buffer",
+    "an image", "local memory", "int or uint", "a sampler", "an SVM pointer"};
 constexpr unsigned char kSizes[] = {1, 2, 4, 4, 4, 2, 1, 2, 8, 8, 8};
 static_assert(KILN_TYPE_FLOAT == 4 && sizeof(kSizes) == kTakesBuffer &&
-              sizeof(kNames) / sizeof(kNames[0]) == kTakesSide + 1);
+              sizeof(kNames) / sizeof(kNames[0]) == kTakesSvm + 1);
 
 // The vector widths of OpenCL C, as bits; 1 is a scalar.
 constexpr unsigned kComponents = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 8 | 1u << 16;
@@ -27,8 +28,8 @@ std::string text(unsigned type, unsigned components) {
   return components == 1 ? kNames[type] : concat({kNames[type], decimal(components)});
 }
 
-// A sampler, a pipe, or a value of a type that OpenCL C does not define.
-constexpr unsigned kTakesOther = kTakesSide + 1;
+// A pipe, or a value of a type that OpenCL C does not define.
+constexpr unsigned kTakesOther = kTakesSvm + 1;
 
 // What a parameter takes.
 struct Taken {
@@ -74,10 +75,24 @@ bool is_pipe(const KnownParameter &parameter) {
   return (parameter.ref.qualifiers() & packs::kPipe) != 0;
 }
 
+constexpr std::string_view kSampler = "sampler_t";
+
 // Whether clSetKernelArg takes a pointer to an object of OpenCL.
 bool is_handle(const KnownParameter &parameter) {
   return parameter.ref.address_space() != packs::AddressSpace::private_ || is_pipe(parameter) ||
-         parameter.type == "sampler_t";
+         parameter.type == kSampler;
+}
+
+// Returns whether a parameter that takes the one takes the other: both are numbers of
+// check_argument().
+bool is_taken_as(unsigned given, unsigned takes) {
+  return given == takes || (given == kTakesSvm && takes == kTakesBuffer);
+}
+
+// Returns whether the text is OpenCL C's name of an image, and not a typedef's.
+bool names_image(std::string_view text) {
+  return text.size() > 8 && text.substr(0, 5) == "image" && text[6] == 'd' &&
+         text.substr(text.size() - 2) == "_t";
 }
 
 Taken taken_by(const KnownParameter &parameter) {
@@ -88,6 +103,8 @@ Taken taken_by(const KnownParameter &parameter) {
     taken.type = kTakesLocal;
   } else if (parameter.ref.address_space() != packs::AddressSpace::private_) {
     taken.type = kTakesBuffer;
+  } else if (parameter.type == kSampler) {
+    taken.type = kTakesSampler;
   } else if (!read_type(parameter.type, &taken)) {
     taken.type = kTakesOther;
   }
@@ -115,8 +132,11 @@ std::string declared(const KnownParameter &parameter) {
 Status refuse(const Kernel &kernel, unsigned index, const KnownParameter &parameter,
               const std::string &given) {
   const packs::KernelRef known = kernel.program->variant.kernels()[kernel.index];
-  return Status::error(Code::bad_argument, {"kernel ", known.name(), ": argument ", decimal(index),
-                                            ", ", declared(parameter), ", cannot take ", given});
+  const bool pipe = is_pipe(parameter);
+  return Status::error(
+      Code::bad_argument,
+      {"kernel ", known.name(), ": argument ", decimal(index), ", ", declared(parameter),
+       pipe ? ": Kiln passes no pipes" : ", cannot take ", pipe ? "" : given});
 }
 
 bool is_side(unsigned type, unsigned components) {
@@ -148,7 +168,7 @@ Status check_listed(const Kernel &kernel, unsigned index, unsigned given, unsign
       }
     }
   }
-  if (takes == given && wanted == components) return {};
+  if (is_taken_as(given, takes) && wanted == components) return {};
   return Status::error(Code::bad_argument,
                        {"argument ", decimal(index), " takes ", text(takes, wanted), ", not ",
                         text(given, components)});
@@ -170,10 +190,17 @@ Status check_argument(const Kernel &kernel, unsigned index, unsigned given, unsi
   const KnownParameter parameter = parameter_of(kernel, index);
   if (!parameter.ref) return check_listed(kernel, index, given, components);
   const Taken taken = taken_by(parameter);
-  if (taken.type == given && (given >= kTakesBuffer || taken.components == components)) return {};
+  if (is_taken_as(given, taken.type) && (given >= kTakesBuffer || taken.components == components)) {
+    return {};
+  }
   // A typedef's name may stand for any type of the same size.
   if (taken.type == kTakesOther && !is_handle(parameter) && given < kTakesBuffer &&
       (parameter.ref.size() == 0 || parameter.ref.size() == bytes_of(given, components))) {
+    return {};
+  }
+  // So may the name stand for a sampler.
+  if (taken.type == kTakesOther && given == kTakesSampler && !is_handle(parameter) &&
+      parameter.ref.size() == 0) {
     return {};
   }
   // A manifest may say that the value is a side of the problem, which is int or uint.
@@ -184,10 +211,18 @@ Status check_argument(const Kernel &kernel, unsigned index, unsigned given, unsi
   return refuse(kernel, index, parameter, text(given, components));
 }
 
+Status check_memory(const Kernel &kernel, unsigned index, const std::string &image) {
+  if (image.empty()) return check_argument(kernel, index, kTakesBuffer, 1);
+  if (Status e = check_argument(kernel, index, kTakesImage, 1); !e.ok()) return e;
+  const KnownParameter parameter = parameter_of(kernel, index);
+  if (!names_image(parameter.type) || parameter.type == image) return {};
+  return refuse(kernel, index, parameter, concat({"an ", image}));
+}
+
 Status check_bytes(const Kernel &kernel, unsigned index, std::size_t size) {
   const KnownParameter parameter = parameter_of(kernel, index);
   if (!parameter.ref) return {};
-  if (taken_by(parameter).type == kTakesLocal) {
+  if (is_pipe(parameter) || taken_by(parameter).type == kTakesLocal) {
     return refuse(kernel, index, parameter, concat({decimal(size), " bytes of a value"}));
   }
   const std::size_t wanted = is_handle(parameter) ? sizeof(cl_mem) : parameter.ref.size();
@@ -209,6 +244,21 @@ Status set_local(Kernel *kernel, unsigned index, std::size_t size) {
                                                   ", the device has ", decimal(limit)}));
   }
   return set_argument(kernel, index, nullptr, size, false);
+}
+
+Status set_svm(Kernel *kernel, unsigned index, const void *pointer) {
+  if (Status e = check_argument(*kernel, index, kTakesSvm, 1); !e.ok()) return e;
+  const Device &device = *kernel->program->loader->device;
+  // An ICD loader may call a driver that lacks the function through a null pointer.
+  cl_device_svm_capabilities has = 0;
+  const cl_int code =
+      device.cl->clGetDeviceInfo(device.id, CL_DEVICE_SVM_CAPABILITIES, sizeof(has), &has, nullptr);
+  if (code != CL_SUCCESS || has == 0 || device.cl->clSetKernelArgSVMPointer == nullptr) {
+    return argument_failure(
+        index, Status::error(Code::requirement,
+                             "the device has no shared virtual memory (clSetKernelArgSVMPointer)"));
+  }
+  return set_svm_argument(kernel, index, pointer);
 }
 
 Status set_typed(Kernel *kernel, unsigned index, unsigned type, unsigned components,

@@ -119,11 +119,9 @@ Status read_offset(const Kernel &kernel, const kiln_ndrange &range, NDSize *offs
   return {};
 }
 
-Status set(const OpenCL &cl, cl_kernel kernel, unsigned index, const void *value,
-           std::size_t size) {
-  const cl_int code = cl.clSetKernelArg(kernel, index, size, value);
+Status check_set(unsigned index, const char *call, cl_int code) {
   if (code == CL_SUCCESS) return {};
-  return argument_failure(index, cl_failure("clSetKernelArg", code));
+  return argument_failure(index, cl_failure(call, code));
 }
 
 }  // namespace
@@ -183,7 +181,8 @@ Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::s
 Status set_argument(Kernel *kernel, unsigned index, const void *value, std::size_t size,
                     bool is_memory) {
   const OpenCL &cl = *kernel->program->loader->device->cl;
-  if (Status e = set(cl, kernel->handle.get(), index, value, size); !e.ok()) return e;
+  const cl_int code = cl.clSetKernelArg(kernel->handle.get(), index, size, value);
+  if (Status e = check_set(index, "clSetKernelArg", code); !e.ok()) return e;
   if (index >= kernel->argument_count) return {};
   KernelArgument &argument = kernel->arguments[index];
   argument.value = {};
@@ -196,13 +195,29 @@ Status set_argument(Kernel *kernel, unsigned index, const void *value, std::size
   return {};
 }
 
+Status set_svm_argument(Kernel *kernel, unsigned index, const void *pointer) {
+  const OpenCL &cl = *kernel->program->loader->device->cl;
+  const cl_int code = cl.clSetKernelArgSVMPointer(kernel->handle.get(), index, pointer);
+  if (Status e = check_set(index, "clSetKernelArgSVMPointer", code); !e.ok()) return e;
+  if (index >= kernel->argument_count) return {};
+  kernel->arguments[index] = {};
+  kernel->arguments[index].value.svm = pointer;
+  return {};
+}
+
+cl_int pass_argument(const OpenCL &cl, cl_kernel kernel, unsigned index,
+                     const ArgumentValue &value) {
+  if (value.svm != nullptr) return cl.clSetKernelArgSVMPointer(kernel, index, value.svm);
+  return cl.clSetKernelArg(kernel, index, value.size(), value.data());
+}
+
 Status copy_kernel(const Kernel &kernel, Handle<cl_kernel> *out) {
   const OpenCL &cl = *kernel.program->loader->device->cl;
   if (Status e = new_kernel(*kernel.program, kernel.index, out); !e.ok()) return e;
   for (unsigned i = 0; i < kernel.argument_count; ++i) {
     const ArgumentValue &value = kernel.arguments[i].value;
     Status e = value.is_set()
-                   ? set(cl, out->get(), i, value.data(), value.size())
+                   ? check_set(i, "clSetKernelArg", pass_argument(cl, out->get(), i, value))
                    : argument_failure(i, Status::error(Code::bad_argument, "not set through Kiln"));
     if (!e.ok()) return e;
   }

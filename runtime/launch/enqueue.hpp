@@ -12,18 +12,23 @@
 
 namespace kiln::runtime {
 
-// The value of an argument: bytes, or local memory, which has only a size.
+// The value of an argument: bytes, local memory, which has only a size, or a pointer to shared
+// virtual memory.
 struct ArgumentValue {
   std::string bytes;
-  std::size_t local = 0;  // bytes of local memory; 0: it is none
+  std::size_t local = 0;      // bytes of local memory; 0: it is none
+  const void *svm = nullptr;  // pointer to shared virtual memory; null: it is none
 
   bool is_set() const { return size() != 0; }
-  // size() and data() are what clSetKernelArg takes.
-  std::size_t size() const { return local != 0 ? local : bytes.size(); }
-  const void *data() const { return local != 0 ? nullptr : bytes.data(); }
+  // size() and data() are what clSetKernelArg takes, and for a pointer what
+  // clSetKernelArgSVMPointer and clUpdateMutableCommandsKHR take.
+  std::size_t size() const {
+    return svm != nullptr ? sizeof(svm) : local != 0 ? local : bytes.size();
+  }
+  const void *data() const { return svm != nullptr ? svm : local != 0 ? nullptr : bytes.data(); }
 
   friend bool operator==(const ArgumentValue &a, const ArgumentValue &b) {
-    return a.local == b.local && a.bytes == b.bytes;
+    return a.local == b.local && a.svm == b.svm && a.bytes == b.bytes;
   }
 };
 
@@ -69,6 +74,13 @@ Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::s
 // Sets an argument and remembers it for recordings. A null `value` is local memory.
 Status set_argument(Kernel *kernel, unsigned index, const void *value, std::size_t size,
                     bool is_memory);
+// Sets an argument to a pointer to shared virtual memory, and remembers it. The driver must have
+// clSetKernelArgSVMPointer.
+Status set_svm_argument(Kernel *kernel, unsigned index, const void *pointer);
+
+// Passes the value to the driver.
+cl_int pass_argument(const OpenCL &cl, cl_kernel kernel, unsigned index,
+                     const ArgumentValue &value);
 
 // Says which argument an error is about.
 Status argument_failure(unsigned index, const Status &error);

@@ -101,6 +101,21 @@ Status take_memory(const std::shared_ptr<const Loader> &loader, cl_mem made, cl_
   return {};
 }
 
+// Returns the type of the parameters that take the image: "image2d_array_depth_t".
+std::string kind_of_image(const OpenCL &cl, cl_mem image, cl_mem_object_type type) {
+  constexpr char names[][15] = {"image2d", "image3d",       "image2d_array",
+                                "image1d", "image1d_array", "image1d_buffer"};
+  static_assert(CL_MEM_OBJECT_IMAGE2D + 5 == CL_MEM_OBJECT_IMAGE1D_BUFFER);
+  cl_image_format format{};
+  cl_uint samples = 0;
+  cl.clGetImageInfo(image, CL_IMAGE_FORMAT, sizeof(format), &format, nullptr);
+  cl.clGetImageInfo(image, CL_IMAGE_NUM_SAMPLES, sizeof(samples), &samples, nullptr);
+  const cl_channel_order order = format.image_channel_order;
+  const bool is_depth = order == CL_DEPTH || order == CL_DEPTH_STENCIL;
+  return concat({names[type - CL_MEM_OBJECT_IMAGE2D], samples > 1 ? "_msaa" : "",
+                 is_depth ? "_depth" : "", "_t"});
+}
+
 Status import_by_qcom(const ImportKind &kind, const std::shared_ptr<const Loader> &loader,
                       cl_mem_ext_host_ptr *host, std::size_t size,
                       const kiln_import_options &options, Memory *out) {
@@ -239,33 +254,37 @@ Status create_image(const std::shared_ptr<const Loader> &loader, std::size_t wid
   cl_mem memory = loader->device->cl->clCreateImage(
       loader->context.get(), flags.kernels | flags.host | place_on(*loader->device), &format,
       &description, nullptr, &code);
+  out->image = "image2d_t";
   out->width = width;
   out->height = height;
   return take_memory(loader, memory, code, "clCreateImage", flags.map, out);
 }
 
-Status memory_from_cl(const std::shared_ptr<const Loader> &loader, cl_mem from,
-                      cl_mem_object_type type, kiln_access access, Memory *out) {
+Status memory_from_cl(const std::shared_ptr<const Loader> &loader, cl_mem from, bool is_image,
+                      kiln_access access, Memory *out) {
   const OpenCL &cl = *loader->device->cl;
-  const bool is_buffer = type == CL_MEM_OBJECT_BUFFER;
-  cl_mem_object_type is_type = 0;
+  cl_mem_object_type type = 0;
   cl_context context = nullptr;
-  cl_int code = cl.clGetMemObjectInfo(from, CL_MEM_TYPE, sizeof(is_type), &is_type, nullptr);
+  cl_int code = cl.clGetMemObjectInfo(from, CL_MEM_TYPE, sizeof(type), &type, nullptr);
   const auto ask = [&](auto query, cl_uint what, void *value) {
     static_assert(sizeof(context) == sizeof(std::size_t), "all answers are of one size");
     if (code == CL_SUCCESS) code = query(from, what, sizeof(std::size_t), value, nullptr);
   };
-  if (code == CL_SUCCESS && is_type != type) {
+  const bool is_known = type >= CL_MEM_OBJECT_BUFFER && type <= CL_MEM_OBJECT_IMAGE1D_BUFFER;
+  if (code == CL_SUCCESS && (!is_known || is_image == (type == CL_MEM_OBJECT_BUFFER))) {
     return Status::error(Code::bad_argument,
-                         is_buffer ? "the cl_mem is not a buffer" : "the cl_mem is not a 2D image");
+                         is_image ? "the cl_mem is not an image" : "the cl_mem is not a buffer");
   }
   ask(cl.clGetMemObjectInfo, CL_MEM_CONTEXT, &context);
   if (code == CL_SUCCESS && context != loader->context.get()) {
     return Status::error(Code::bad_argument, "the cl_mem is of another context");
   }
   ask(cl.clGetMemObjectInfo, CL_MEM_SIZE, &out->size);
-  if (!is_buffer) ask(cl.clGetImageInfo, CL_IMAGE_WIDTH, &out->width);
-  if (!is_buffer) ask(cl.clGetImageInfo, CL_IMAGE_HEIGHT, &out->height);
+  if (is_image) {
+    ask(cl.clGetImageInfo, CL_IMAGE_WIDTH, &out->width);
+    ask(cl.clGetImageInfo, CL_IMAGE_HEIGHT, &out->height);
+    if (code == CL_SUCCESS) out->image = kind_of_image(cl, from, type);
+  }
   if (code == CL_SUCCESS) code = cl.clRetainMemObject(from);
   if (code != CL_SUCCESS) return cl_failure("clGetMemObjectInfo or clRetainMemObject", code);
   return take_memory(loader, from, code, "clRetainMemObject", flags_for(access).map, out);
@@ -275,6 +294,9 @@ Status map(const Queue &queue, cl_bool blocking, const Waits &waits, Memory *mem
            std::size_t *row_pitch, Handle<cl_event> *event) {
   if (memory->mapped != nullptr) {
     return Status::error(Code::bad_argument, "the memory is mapped already");
+  }
+  if (row_pitch != nullptr && memory->image != "image2d_t" && memory->image != "image2d_depth_t") {
+    return Status::error(Code::bad_argument, {"Kiln maps no ", memory->image});
   }
   const OpenCL &cl = *queue.loader->device->cl;
   const char *call = row_pitch == nullptr ? "clEnqueueMapBuffer" : "clEnqueueMapImage";

@@ -8,7 +8,7 @@
 
 namespace kiln::runtime {
 
-// A buffer or a 2D image. `mapped` is the host's address while it is mapped.
+// A buffer or an image. `mapped` is the host's address while it is mapped.
 struct Memory {
   Memory() = default;
   ~Memory();  // out of line saves code size
@@ -17,6 +17,7 @@ struct Memory {
   Handle<cl_mem> handle;
   cl_map_flags map_flags = 0;
   std::size_t size = 0;   // of buffers
+  std::string image;      // "image2d_t", as OpenCL C names the kind of image; empty: a buffer
   std::size_t width = 0;  // of images
   std::size_t height = 0;
   bool zero_copy = false;
@@ -40,12 +41,13 @@ Status buffer_from_host(const std::shared_ptr<const Loader> &loader, void *memor
                         kiln_access access, Memory *out);
 Status create_image(const std::shared_ptr<const Loader> &loader, std::size_t width,
                     std::size_t height, unsigned channels, kiln_access access, Memory *out);
-// Takes an application's memory object. `type` is CL_MEM_OBJECT_BUFFER or CL_MEM_OBJECT_IMAGE2D;
-// fails if the object has another type or belongs to another context.
-Status memory_from_cl(const std::shared_ptr<const Loader> &loader, cl_mem from,
-                      cl_mem_object_type type, kiln_access access, Memory *out);
+// Takes an application's image of any kind, or a buffer. Fails if the object is something else or
+// belongs to another context.
+Status memory_from_cl(const std::shared_ptr<const Loader> &loader, cl_mem from, bool is_image,
+                      kiln_access access, Memory *out);
 
-// Maps the whole object, as an image if `row_pitch` is not null. `event` may be null.
+// Maps the whole object, as an image if `row_pitch` is not null; fails with Code::bad_argument for
+// images that are not 2D. `event` may be null.
 Status map(const Queue &queue, cl_bool blocking, const Waits &waits, Memory *memory,
            std::size_t *row_pitch, Handle<cl_event> *event);
 // Never blocks.

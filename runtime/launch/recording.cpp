@@ -142,6 +142,19 @@ Status record(const Device &device, const CommandBufferFunctions &call, cl_comma
   return {};
 }
 
+// Appends the changed arguments that are pointers to shared virtual memory, or the others; returns
+// how many these are.
+cl_uint list_changes(const Step &step, bool svm, cl_mutable_dispatch_arg_khr **end) {
+  cl_uint count = 0;
+  for (unsigned i = 0; i < step.argument_count; ++i) {
+    const StepArgument &now = step.arguments[i];
+    if (!now.changed || (now.value.svm != nullptr) != svm) continue;
+    *(*end)++ = {i, now.value.size(), now.value.data()};
+    ++count;
+  }
+  return count;
+}
+
 std::size_t count_arguments(const std::vector<Step> &steps) {
   std::size_t count = 0;
   for (const Step &step : steps) count += step.argument_count;
@@ -204,6 +217,15 @@ void forget_changes(Step *step) {
   step->resized = step->stale = false;
 }
 
+bool changes_svm(const std::vector<Step> &steps) {
+  for (const Step &step : steps) {
+    for (unsigned i = 0; i < step.argument_count; ++i) {
+      if (step.arguments[i].changed && step.arguments[i].value.svm != nullptr) return true;
+    }
+  }
+  return false;
+}
+
 Status update_command_buffer(const Recording &recording, std::vector<Step> *steps) {
   bool stale = false;
   cl_mutable_dispatch_fields_khr fields = 0;
@@ -231,12 +253,11 @@ Status update_command_buffer(const Recording &recording, std::vector<Step> *step
     launch.type = CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR;
     launch.command = step.command;
     launch.arg_list = argument;
-    for (unsigned i = 0; i < step.argument_count; ++i) {
-      const StepArgument &now = step.arguments[i];
-      if (now.changed) *argument++ = {i, now.value.size(), now.value.data()};
-    }
-    launch.num_args = static_cast<cl_uint>(argument - launch.arg_list);
+    launch.num_args = list_changes(step, false, &argument);
     if (launch.num_args == 0) launch.arg_list = nullptr;
+    launch.arg_svm_list = argument;
+    launch.num_svm_args = list_changes(step, true, &argument);
+    if (launch.num_svm_args == 0) launch.arg_svm_list = nullptr;
     if (!step.resized) continue;
     launch.work_dim = step.plan.dimensions;
     launch.global_work_size = step.plan.padded.data();

@@ -86,12 +86,16 @@ Status record_on_recordable_queue(const Loader &loader, const std::vector<Step> 
 // Marks the step as unchanged, since its current values are about to be recorded.
 void forget_changes(Step *step);
 
+// Returns whether pointers to shared virtual memory were changed since they were recorded.
+bool changes_svm(const std::vector<Step> &steps);
+
 // Updates the command buffer if any steps are stale. On failure, the buffer and the steps stay as
 // they were: the driver cannot update it, or not while the command buffer is running.
 Status update_command_buffer(const Recording &recording, std::vector<Step> *steps);
 
-// Enqueues Qualcomm's recording with all changes since it was recorded; the changes apply only to
-// this run. Sets `*changed` to whether there are any.
+// Enqueues Qualcomm's recording with all changes since it was recorded, but for those of
+// changes_svm(), which it cannot make; the changes apply only to this run. Sets `*changed` to
+// whether there are any.
 cl_int enqueue_recording(const Recording &recording, cl_command_queue queue,
                          const std::vector<Step> &steps, const Waits &waits, cl_event *event,
                          bool *changed);

@@ -62,6 +62,10 @@ Status run(Sequence *sequence, const Waits &waits, Handle<cl_event> *event) {
     }
   }
   if (recording.kind == KILN_RECORDING_RECORDABLE_QUEUE) {
+    if (changes_svm(sequence->steps)) {
+      note_plain(sequence, Status::error(Code::opencl, "recordable queues change no SVM pointers"));
+      return run_plainly(*sequence, waits, event);
+    }
     bool changed = false;
     const cl_int code = enqueue_recording(recording, sequence->queue.get(), sequence->steps, waits,
                                           wanted, &changed);
@@ -90,7 +94,7 @@ Status check_change(const Step &step, const Kernel &kernel) {
 Status change_arguments(const Kernel &kernel, Step *step) {
   const OpenCL &cl = *kernel.program->loader->device->cl;
   const auto set = [&](unsigned i, const ArgumentValue &value) {
-    return cl.clSetKernelArg(step->kernel.get(), i, value.size(), value.data());
+    return pass_argument(cl, step->kernel.get(), i, value);
   };
   const std::unique_ptr<Handle<cl_mem>[]> memory(new Handle<cl_mem>[step->argument_count]);
   Status error;

@@ -73,6 +73,9 @@
   X(clEnqueueFillBuffer)        \
   X(clUnloadPlatformCompiler)   \
   X(clGetDeviceAndHostTimer)    \
+  X(clSetKernelArgSVMPointer)   \
+  X(clCreateSampler)            \
+  X(clReleaseSampler)           \
   X(clCreateCommandQueueWithProperties)
 
 namespace kiln::runtime {

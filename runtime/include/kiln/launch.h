@@ -77,9 +77,9 @@ KILN_API kiln_status kiln_kernel_set_typed(kiln_kernel *kernel, unsigned index, 
                                            unsigned components, const void *value,
                                            kiln_error *error);
 /** Sets an argument to `size` bytes, which are copied, as clSetKernelArg does: a struct, or an
- * OpenCL object, which must outlive the launches. Nothing checks the type. Another size than the
- * pack knows is #KILN_ERROR_ARGUMENT: "kernel scale: argument 2, float4 color, cannot take 4 bytes:
- * it has 16". See kiln_kernel_set_typed(). */
+ * OpenCL object, which must outlive the launches. Nothing checks the type. A pipe and another size
+ * than the pack knows are #KILN_ERROR_ARGUMENT: "kernel scale: argument 2, float4 color, cannot
+ * take 4 bytes: it has 16". See kiln_kernel_set_typed(). */
 KILN_API kiln_status kiln_kernel_set_value(kiln_kernel *kernel, unsigned index, const void *value,
                                            size_t size, kiln_error *error);
 /** Sets an argument to a buffer. The buffer must live until the launches that use it are enqueued
@@ -88,8 +88,10 @@ KILN_API kiln_status kiln_kernel_set_value(kiln_kernel *kernel, unsigned index, 
 KILN_API kiln_status kiln_kernel_set_buffer(kiln_kernel *kernel, unsigned index,
                                             kiln_buffer *buffer, kiln_error *error);
 /** Sets an argument to an image, which must live as long as kiln_kernel_set_buffer() says. Fails
- * with #KILN_ERROR_ARGUMENT if the pack knows that the argument takes something else. The driver
- * checks whether the kernel may read or write the image: #KILN_ERROR_OPENCL if it refuses. */
+ * with #KILN_ERROR_ARGUMENT if the pack knows that the argument takes something else, or another
+ * kind of image: "kernel blur: argument 0, read_only image3d_t from, cannot take an image2d_t". The
+ * driver checks whether the kernel may read or write the image: #KILN_ERROR_OPENCL if it refuses.
+ */
 KILN_API kiln_status kiln_kernel_set_image(kiln_kernel *kernel, unsigned index, kiln_image *image,
                                            kiln_error *error);
 /** Sets a `__local` argument: each work-group of a launch gets `size` bytes of local memory, whose
@@ -98,6 +100,20 @@ KILN_API kiln_status kiln_kernel_set_image(kiln_kernel *kernel, unsigned index, 
  * if the pack knows that the argument takes something else. */
 KILN_API kiln_status kiln_kernel_set_local(kiln_kernel *kernel, unsigned index, size_t size,
                                            kiln_error *error);
+
+/** Sets an argument to the application's sampler, which must outlive the launches and the sequences
+ * that use it. Fails with #KILN_ERROR_ARGUMENT if the pack knows that the argument takes something
+ * else. */
+KILN_API kiln_status kiln_kernel_set_sampler(kiln_kernel *kernel, unsigned index,
+                                             cl_sampler sampler, kiln_error *error);
+/** Sets a global or constant pointer to the application's shared virtual memory: an address that
+ * clSVMAlloc returned, or one inside that memory, which must outlive the launches and the sequences
+ * that use it. If a kernel reaches other such memory through pointers in this one, tell the driver
+ * by clSetKernelExecInfo() on kiln_kernel_cl(); sequences do not keep that. Fails with
+ * #KILN_ERROR_ARGUMENT if the pack knows that the argument takes something else, and with
+ * #KILN_ERROR_REQUIREMENT if the device has no shared virtual memory, as with OpenCL 1.2. */
+KILN_API kiln_status kiln_kernel_set_svm(kiln_kernel *kernel, unsigned index, const void *pointer,
+                                         kiln_error *error);
 
 /** @}
  * @name Queues
@@ -316,8 +332,8 @@ KILN_API kiln_status kiln_buffer_create(kiln_loader *loader, size_t size, kiln_a
 KILN_API kiln_status kiln_buffer_from_host(kiln_loader *loader, void *memory, size_t size,
                                            kiln_access access, kiln_buffer **out,
                                            kiln_error *error);
-/** Makes a kiln_buffer of the application's own buffer, which must belong to the loader's context;
- * it is retained. */
+/** Makes a kiln_buffer of the application's own buffer or sub-buffer, which must belong to the
+ * loader's context; it is retained. */
 KILN_API kiln_status kiln_buffer_from_cl(kiln_loader *loader, cl_mem from, kiln_access access,
                                          kiln_buffer **out, kiln_error *error);
 /** Releases the handle; NULL does nothing. Enqueued commands keep the memory alive. */
@@ -355,15 +371,16 @@ KILN_API kiln_status kiln_buffer_unmap_async(kiln_queue *queue, kiln_buffer *buf
 KILN_API kiln_status kiln_image_create(kiln_loader *loader, size_t width, size_t height,
                                        unsigned channels, kiln_access access, kiln_image **out,
                                        kiln_error *error);
-/** Makes a kiln_image of the application's own 2D image of any format, as kiln_buffer_from_cl()
- * does. */
+/** Makes a kiln_image of the application's own image of any kind and format, as
+ * kiln_buffer_from_cl() does: 1D, 2D and 3D images, arrays, and images of a buffer. */
 KILN_API kiln_status kiln_image_from_cl(kiln_loader *loader, cl_mem from, kiln_access access,
                                         kiln_image **out, kiln_error *error);
 /** Releases the handle; NULL does nothing. Enqueued commands keep the memory alive. */
 KILN_API void kiln_image_release(kiln_image *image);
 /** Returns the OpenCL image; it is not retained for the caller. */
 KILN_API cl_mem kiln_image_cl(const kiln_image *image);
-/** Maps as kiln_buffer_map() does; `*row_pitch` gets the distance between rows in bytes. */
+/** Maps as kiln_buffer_map() does; `*row_pitch` gets the distance between rows in bytes. An image
+ * that is not 2D is #KILN_ERROR_ARGUMENT: "Kiln maps no image3d_t". */
 KILN_API kiln_status kiln_image_map(kiln_queue *queue, kiln_image *image, void **out,
                                     size_t *row_pitch, kiln_error *error);
 /** Unmaps as kiln_buffer_unmap() does. */

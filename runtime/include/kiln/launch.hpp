@@ -183,7 +183,7 @@ class Buffer {
   detail::Owner<kiln_buffer, kiln_buffer_release> handle_;
 };
 
-/// A 2D image in memory.
+/// An image in memory.
 class Image {
  public:
   /// A mapped image.
@@ -276,6 +276,17 @@ struct Local {
 /// Returns local memory of that many bytes for each work-group.
 constexpr Local local(std::size_t bytes) { return {bytes}; }
 
+/// A pointer to shared virtual memory for an argument: set(0, svm(pointer)).
+template <typename T>
+struct Svm {
+  T *pointer;  ///< An address in memory of clSVMAlloc().
+};
+/// Returns the pointer for an argument.
+template <typename T>
+constexpr Svm<T> svm(T *pointer) {
+  return {pointer};
+}
+
 /// An entry point with its arguments, for one thread at a time.
 class Kernel {
  public:
@@ -306,6 +317,17 @@ class Kernel {
   Status set(unsigned index, Local memory) const {
     return detail::call(
         [&](kiln_error *error) { kiln_kernel_set_local(get(), index, memory.bytes, error); });
+  }
+  /// See kiln_kernel_set_sampler().
+  Status set(unsigned index, cl_sampler sampler) const {
+    return detail::call(
+        [&](kiln_error *error) { kiln_kernel_set_sampler(get(), index, sampler, error); });
+  }
+  /// See kiln_kernel_set_svm().
+  template <typename T>
+  Status set(unsigned index, Svm<T> memory) const {
+    return detail::call(
+        [&](kiln_error *error) { kiln_kernel_set_svm(get(), index, memory.pointer, error); });
   }
   /// Sets a number of exactly the type that the kernel takes: set(2, 1.0f). If the pack knows the
   /// type, any other is #KILN_ERROR_ARGUMENT; nothing is converted. See kiln_kernel_set_typed().

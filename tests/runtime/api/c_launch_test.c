@@ -76,6 +76,11 @@ static void test_null_for_kernels(void) {
   REFUSED(kiln_kernel_set_image(SOME(kiln_kernel), 0, NULL, &e), "kiln_kernel_set_image");
   REFUSED(kiln_kernel_set_local(NULL, 0, 4, &e), "kiln_kernel_set_local");
   REFUSED(kiln_kernel_set_local(SOME(kiln_kernel), 0, 0, &e), "kiln_kernel_set_local");
+  REFUSED(kiln_kernel_set_sampler(NULL, 0, SOME(struct _cl_sampler), &e),
+          "kiln_kernel_set_sampler");
+  REFUSED(kiln_kernel_set_sampler(SOME(kiln_kernel), 0, NULL, &e), "kiln_kernel_set_sampler");
+  REFUSED(kiln_kernel_set_svm(NULL, 0, &range, &e), "kiln_kernel_set_svm");
+  REFUSED(kiln_kernel_set_svm(SOME(kiln_kernel), 0, NULL, &e), "kiln_kernel_set_svm");
   REFUSED(kiln_kernel_plan(NULL, &range, &range, &e), "kiln_kernel_plan");
   REFUSED(kiln_kernel_plan(SOME(kiln_kernel), NULL, &range, &e), "kiln_kernel_plan");
   REFUSED(kiln_kernel_plan(SOME(kiln_kernel), &range, NULL, &e), "kiln_kernel_plan");

@@ -74,7 +74,8 @@ cl_mem CL_API_CALL create_image(cl_context context, cl_mem_flags flags, const cl
 cl_int CL_API_CALL memory_info(cl_mem memory, cl_mem_info what, std::size_t size, void *out,
                                std::size_t *size_out) {
   const Object &made = object(memory);
-  const cl_mem_object_type type = made.width == 0 ? CL_MEM_OBJECT_BUFFER : CL_MEM_OBJECT_IMAGE2D;
+  cl_mem_object_type type = made.width == 0 ? CL_MEM_OBJECT_BUFFER : CL_MEM_OBJECT_IMAGE2D;
+  if (made.width != 0 && the_fake.memory_type != 0) type = the_fake.memory_type;
   const std::size_t bytes = made.bytes.size();
   void *context = the_fake.memory_context == nullptr ? made.context : the_fake.memory_context;
   switch (what) {
@@ -87,6 +88,10 @@ cl_int CL_API_CALL memory_info(cl_mem memory, cl_mem_info what, std::size_t size
 
 cl_int CL_API_CALL image_info(cl_mem memory, cl_image_info what, std::size_t size, void *out,
                               std::size_t *size_out) {
+  const cl_image_format format{the_fake.image_order, CL_UNORM_INT8};
+  const cl_uint samples = the_fake.image_samples;
+  if (what == CL_IMAGE_FORMAT) return answer(&format, sizeof(format), size, out, size_out);
+  if (what == CL_IMAGE_NUM_SAMPLES) return answer(&samples, sizeof(samples), size, out, size_out);
   const std::size_t &side = what == CL_IMAGE_WIDTH ? object(memory).width : object(memory).height;
   return answer(&side, sizeof(side), size, out, size_out);
 }
@@ -142,6 +147,15 @@ cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, std::size_t siz
     return the_fake.argument_code;
   }
   object(kernel).arguments[index] = argument_text(size, value);
+  return CL_SUCCESS;
+}
+
+cl_int CL_API_CALL set_svm(cl_kernel kernel, cl_uint index, const void *pointer) {
+  if (index >= 2) return CL_INVALID_ARG_INDEX;
+  if (the_fake.argument_code != CL_SUCCESS && index == the_fake.refused_argument) {
+    return the_fake.argument_code;
+  }
+  object(kernel).arguments[index] = svm_text(pointer);
   return CL_SUCCESS;
 }
 
@@ -219,6 +233,7 @@ void add_fake_launching(FakeTable *table) {
       KILN_FAKE(clEnqueueMapImage, map_image),
       KILN_FAKE(clEnqueueUnmapMemObject, unmap),
       KILN_FAKE(clSetKernelArg, set_argument),
+      KILN_FAKE(clSetKernelArgSVMPointer, set_svm),
       KILN_FAKE(clEnqueueNDRangeKernel, launch),
       KILN_FAKE(clFlush, flush),
       KILN_FAKE(clFinish, done),

@@ -86,6 +86,9 @@ cl_int CL_API_CALL device_info(cl_device_id, cl_device_info what, std::size_t si
     case CL_DEVICE_LOCAL_MEM_SIZE:
       if (f.local_memory == 0) return CL_INVALID_VALUE;
       return answer(&f.local_memory, sizeof(f.local_memory), size, out, size_out);
+    case CL_DEVICE_SVM_CAPABILITIES:
+      if (f.svm == 0) return CL_INVALID_VALUE;
+      return answer(&f.svm, sizeof(f.svm), size, out, size_out);
     case CL_DEVICE_COMPILER_AVAILABLE: return answer(&compiler, 4, size, out, size_out);
     case CL_DEVICE_MAX_WORK_ITEM_SIZES: return answer(sides, sizeof(sides), size, out, size_out);
     default: return CL_INVALID_VALUE;

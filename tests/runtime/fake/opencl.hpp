@@ -43,6 +43,11 @@ inline std::string argument_text(std::size_t size, const void *value) {
   return {static_cast<const char *>(value), size};
 }
 
+// A pointer to shared virtual memory.
+inline std::string svm_text(const void *pointer) {
+  return "svm " + std::to_string(reinterpret_cast<std::uintptr_t>(pointer));
+}
+
 // A kernel that ran.
 struct FakeLaunch {
   std::vector<std::size_t> global;
@@ -57,7 +62,8 @@ struct Fake {
   Script il;
   Script source;
   // The device.
-  cl_ulong local_memory = 0;  // 0: it does not say
+  cl_ulong local_memory = 0;           // 0: it does not say
+  cl_device_svm_capabilities svm = 0;  // 0: as a device of OpenCL 1.2, which knows no such answer
   std::string device_name = "Fake device";
   std::string driver_version = "7.1";
   std::string device_version = "OpenCL 3.0 fake";
@@ -83,6 +89,10 @@ struct Fake {
   cl_mem_flags memory_flags = 0;
   cl_int memory_code = CL_SUCCESS;
   bool memory_object = true;
+  // What images say that they are; 0: what they were made as.
+  cl_mem_object_type memory_type = 0;
+  cl_channel_order image_order = CL_RGBA;
+  cl_uint image_samples = 0;
   void *memory_context = nullptr;  // not null: the context that memory and events say they are of
   // What clImportMemoryARM was given, the descriptor of a dma-buf also as a number.
   void *imported = nullptr;

@@ -116,14 +116,19 @@ cl_int CL_API_CALL update(cl_command_buffer_khr buffer, const cl_mutable_base_co
     const auto place = static_cast<std::size_t>(reinterpret_cast<const char *>(one.command) -
                                                 object(buffer).bytes.data());
     if (one.type != CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR || one.next != nullptr ||
-        place >= object(buffer).launches.size() || one.num_svm_args != 0 ||
-        one.num_exec_infos != 0 || (one.num_args == 0) != (one.arg_list == nullptr)) {
+        place >= object(buffer).launches.size() || one.num_exec_infos != 0 ||
+        (one.num_args == 0) != (one.arg_list == nullptr) ||
+        (one.num_svm_args == 0) != (one.arg_svm_list == nullptr)) {
       return CL_INVALID_MUTABLE_COMMAND_KHR;
     }
     FakeLaunch &launch = object(buffer).launches[place];
     for (cl_uint j = 0; j < one.num_args; ++j) {
       change(&launch, one.arg_list[j].arg_index, one.arg_list[j].arg_size,
              one.arg_list[j].arg_value);
+    }
+    for (cl_uint j = 0; j < one.num_svm_args; ++j) {
+      launch.arguments[one.arg_svm_list[j].arg_index] = svm_text(one.arg_svm_list[j].arg_value);
+      ++the_fake.updated_arguments;
     }
     if (one.global_work_size != nullptr) {
       launch.global.assign(one.global_work_size, one.global_work_size + one.work_dim);

@@ -300,6 +300,33 @@ TEST_CASE("a recorded launch has local memory, of another size if it is changed"
   }
 }
 
+TEST_CASE("a recorded launch has a pointer to shared virtual memory, and a changed one another",
+          "[sequence]") {
+  const char memory[8] = {};
+  for (const char *extensions : {"", kChangeable, kQcomQueues}) {
+    CAPTURE(extensions);
+    reset_fake();
+    fake().extensions = extensions;
+    fake().svm = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
+    {
+      Ready r;
+      const Changed s(r);
+      s.end();
+      CHECK(kiln_kernel_set_svm(r.kernel, 0, memory, &r.error) == KILN_OK);
+      CHECK(s.change(0, 3) == KILN_OK);
+      s.check_run(3, 2, extensions == kChangeable);
+      CHECK(fake().launches[0].arguments.at(0) == svm_text(memory));
+      CHECK(kiln_kernel_set_svm(r.kernel, 0, memory + 4, &r.error) == KILN_OK);
+      CHECK(s.change(0, 3) == KILN_OK);
+      s.check_run(3, 2, extensions == kChangeable);
+      CHECK(fake().launches[0].arguments.at(0) == svm_text(memory + 4));
+      CHECK((s.reason().find("recordable queues change no SVM pointers") != std::string::npos) ==
+            (extensions == kQcomQueues));
+    }
+    CHECK(fake().live == 0);
+  }
+}
+
 TEST_CASE("a driver that refuses an argument leaves the launch as it was", "[sequence]") {
   reset_fake();
   {

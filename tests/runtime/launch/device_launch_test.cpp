@@ -273,7 +273,7 @@ TEST_CASE("memory and events of the application's are taken as they are", "[devi
   require(same.unmap(s.queue));
   require(s.queue.finish());
   CHECK(Image::from_cl(s.loader, s.values.cl(), KILN_ACCESS_BOTH).error().message ==
-        std::string("the cl_mem is not a 2D image"));
+        std::string("the cl_mem is not an image"));
   const Loader other = loader_for(kPack);
   CHECK(Buffer::from_cl(other, s.values.cl(), KILN_ACCESS_BOTH).error().status ==
         KILN_ERROR_ARGUMENT);

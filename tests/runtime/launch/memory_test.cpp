@@ -102,7 +102,7 @@ TEST_CASE("memory of the application's is retained, if it is of the context and 
     CHECK(r.message() == "the cl_mem is not a buffer");
     CHECK(kiln_image_from_cl(r.load.loader, bytes, KILN_ACCESS_BOTH, &image, &e) ==
           KILN_ERROR_ARGUMENT);
-    CHECK(r.message() == "the cl_mem is not a 2D image");
+    CHECK(r.message() == "the cl_mem is not an image");
     fake().memory_context = &r;
     CHECK(kiln_buffer_from_cl(r.load.loader, bytes, KILN_ACCESS_BOTH, &buffer, &e) ==
           KILN_ERROR_ARGUMENT);
@@ -126,6 +126,44 @@ TEST_CASE("memory of the application's is retained, if it is of the context and 
     kiln_image_release(image);
   }
   CHECK(fake().live == 0);
+}
+
+TEST_CASE("an image that is not 2D is passed, and not mapped", "[memory]") {
+  reset_fake();
+  Ready r;
+  const cl_mem pixels = kiln_image_cl(r.image);
+  const auto kind = [&](cl_mem_object_type type) -> std::string {
+    fake().memory_type = type;
+    kiln_image *image = nullptr;
+    if (kiln_image_from_cl(r.load.loader, pixels, KILN_ACCESS_BOTH, &image, &r.error) != KILN_OK) {
+      return r.message();
+    }
+    std::string name = image->memory.image;
+    kiln_image_release(image);
+    return name;
+  };
+  CHECK(kind(CL_MEM_OBJECT_IMAGE1D) == "image1d_t");
+  CHECK(kind(CL_MEM_OBJECT_IMAGE1D_ARRAY) == "image1d_array_t");
+  CHECK(kind(CL_MEM_OBJECT_IMAGE1D_BUFFER) == "image1d_buffer_t");
+  CHECK(kind(CL_MEM_OBJECT_IMAGE2D) == "image2d_t");
+  CHECK(kind(CL_MEM_OBJECT_IMAGE2D_ARRAY) == "image2d_array_t");
+  CHECK(kind(CL_MEM_OBJECT_IMAGE3D) == "image3d_t");
+  CHECK(kind(CL_MEM_OBJECT_PIPE) == "the cl_mem is not an image");
+  fake().image_order = CL_DEPTH;
+  CHECK(kind(CL_MEM_OBJECT_IMAGE2D) == "image2d_depth_t");
+  CHECK(kind(CL_MEM_OBJECT_IMAGE2D_ARRAY) == "image2d_array_depth_t");
+  fake().image_samples = 4;
+  CHECK(kind(CL_MEM_OBJECT_IMAGE2D_ARRAY) == "image2d_array_msaa_depth_t");
+  fake().image_samples = 0;
+  fake().image_order = CL_RGBA;
+  fake().memory_type = CL_MEM_OBJECT_IMAGE3D;
+  kiln_image *volume = nullptr;
+  CHECK(kiln_image_from_cl(r.load.loader, pixels, KILN_ACCESS_BOTH, &volume, &r.error) == KILN_OK);
+  void *address = nullptr;
+  std::size_t pitch = 0;
+  CHECK(kiln_image_map(r.queue, volume, &address, &pitch, &r.error) == KILN_ERROR_ARGUMENT);
+  CHECK(r.message() == "Kiln maps no image3d_t");
+  kiln_image_release(volume);
 }
 
 TEST_CASE("memory that comes together with an error is released", "[memory]") {

@@ -72,6 +72,10 @@ struct Typed : Ready {
   Kernel cpp;
 };
 
+// A handle that the fake never looks at.
+int some_object;
+const cl_sampler kSomeSampler = reinterpret_cast<cl_sampler>(&some_object);
+
 template <typename T>
 std::string bytes_of_value(const T &value) {
   return {reinterpret_cast<const char *>(&value), sizeof(value)};
@@ -143,6 +147,10 @@ TEST_CASE("a value of another type is refused, and nothing is converted", "[argu
         "argument 1 takes uint, not half");
   const Typed of_float(parameter(KILN_TYPE_FLOAT));
   CHECK(of_float.set(1) == "argument 1 takes float, not int");
+  CHECK(of_float.set(kSomeSampler) == "argument 1 takes float, not a sampler");
+  fake().svm = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
+  CHECK(of_float.set(svm(&half)) == "argument 1 takes float, not an SVM pointer");
+  CHECK(of_float.cpp.set(0, svm(&half)).ok());  // the manifest says: a buffer
 }
 
 TEST_CASE("a vector has the components that the pack knows", "[argument]") {
@@ -235,17 +243,68 @@ TEST_CASE("memory is what the kernel's source declares", "[argument]") {
         "kernel k: argument 1, read_only image2d_t in, cannot take a buffer");
 }
 
+TEST_CASE("an image is of the kind that the kernel's source declares", "[argument]") {
+  reset_fake();
+  const auto declared = [](const char *type) {
+    return Typed(packs::Parameter{"in", type, 0, packs::AddressSpace::global,
+                                  packs::ImageAccess::read_only})
+        .set_image();
+  };
+  CHECK(declared("image2d_t").empty());
+  CHECK(declared("my_image").empty());
+  CHECK(declared("").empty());
+  for (const std::string type :
+       {"image1d_t", "image1d_buffer_t", "image1d_array_t", "image2d_array_t", "image2d_depth_t",
+        "image2d_msaa_t", "image3d_t"}) {
+    CHECK(declared(type.c_str()) ==
+          "kernel k: argument 1, read_only " + type + " in, cannot take an image2d_t");
+  }
+}
+
+TEST_CASE("a pointer to shared virtual memory is passed where a buffer is", "[argument]") {
+  reset_fake();
+  using packs::AddressSpace;
+  const float value = 0;
+  Typed of_global(packs::Parameter{"to", "float*", 0, AddressSpace::global});
+  const Status status = of_global.cpp.set(1, svm(&value));
+  CHECK(status.status == KILN_ERROR_REQUIREMENT);
+  CHECK(std::string(status.message) ==
+        "argument 1: the device has no shared virtual memory (clSetKernelArgSVMPointer)");
+  fake().svm = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
+  CHECK(of_global.set(svm(&value)).empty());
+  CHECK(of_global.runtime_kernel().arguments[1].value.svm == &value);
+  CHECK(of_global.set_buffer().empty());
+  CHECK(of_global.runtime_kernel().arguments[1].value.svm == nullptr);
+  Typed of_constant(packs::Parameter{"of", "float*", 0, AddressSpace::constant});
+  CHECK(of_constant.set(svm(&value)).empty());
+  const Typed of_local(packs::Parameter{"own", "float*", 0, AddressSpace::local});
+  CHECK(of_local.set(svm(&value)) ==
+        "kernel k: argument 1, local float* own, cannot take an SVM pointer");
+  const Typed of_long(packs::Parameter{"x", "ulong", 8});
+  CHECK(of_long.set(svm(&value)) == "kernel k: argument 1, ulong x, cannot take an SVM pointer");
+  const Typed of_image(
+      packs::Parameter{"in", "image2d_t", 0, AddressSpace::global, packs::ImageAccess::read_only});
+  CHECK(of_image.set(svm(&value)) ==
+        "kernel k: argument 1, read_only image2d_t in, cannot take an SVM pointer");
+  fake().argument_code = CL_INVALID_ARG_VALUE;
+  CHECK(std::string(of_constant.cpp.set(1, svm(&value)).message) ==
+        "argument 1: clSetKernelArgSVMPointer returned CL_INVALID_ARG_VALUE (-50)");
+}
+
 TEST_CASE("samplers, pipes, structs and typedefs are told by their size", "[argument]") {
   reset_fake();
   const char bytes[24] = {};
-  const Typed of_sampler(packs::Parameter{"s", "sampler_t"});
+  Typed of_sampler(packs::Parameter{"s", "sampler_t"});
   CHECK(of_sampler.set_bytes(bytes, 8).empty());
+  CHECK(of_sampler.set(kSomeSampler).empty());
+  CHECK(of_sampler.bytes() == bytes_of_value(kSomeSampler));
+  CHECK(of_sampler.set_image() == "kernel k: argument 1, sampler_t s, cannot take an image");
   CHECK(of_sampler.set(1u) == "kernel k: argument 1, sampler_t s, cannot take uint");
-  const Typed of_pipe(packs::Parameter{"p", "int", 0, packs::AddressSpace::private_,
-                                       packs::ImageAccess::none, packs::kPipe});
-  CHECK(of_pipe.set(1) == "kernel k: argument 1, pipe int p, cannot take int");
-  CHECK(of_pipe.set_bytes(bytes, 4) ==
-        "kernel k: argument 1, pipe int p, cannot take 4 bytes: it is a handle of 8");
+  Typed of_pipe(packs::Parameter{"p", "int", 0, packs::AddressSpace::private_,
+                                 packs::ImageAccess::none, packs::kPipe});
+  CHECK(of_pipe.set(1) == "kernel k: argument 1, pipe int p: Kiln passes no pipes");
+  CHECK(of_pipe.set_bytes(bytes, 8) == "kernel k: argument 1, pipe int p: Kiln passes no pipes");
+  CHECK(of_pipe.set_buffer() == "kernel k: argument 1, pipe int p: Kiln passes no pipes");
   const Typed of_struct(packs::Parameter{"sizes", "struct sizes", 24});
   CHECK(of_struct.set_bytes(bytes, 24).empty());
   CHECK(of_struct.set_bytes(bytes, 20) ==
@@ -253,6 +312,8 @@ TEST_CASE("samplers, pipes, structs and typedefs are told by their size", "[argu
   const Typed of_typedef(packs::Parameter{"x", "real", 4});
   CHECK(of_typedef.set(0.5f).empty());
   CHECK(of_typedef.set(0.5) == "kernel k: argument 1, real x, cannot take double");
+  CHECK(of_typedef.set(kSomeSampler) == "kernel k: argument 1, real x, cannot take a sampler");
+  CHECK(Typed(packs::Parameter{"s", "my_sampler"}).set(kSomeSampler).empty());
   const Typed of_unknown(packs::Parameter{});
   CHECK(of_unknown.set(0.5).empty());
   CHECK(of_unknown.set(local(4)) == "kernel k: argument 1, value, cannot take local memory");
