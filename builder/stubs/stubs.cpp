@@ -166,8 +166,7 @@ std::string own_type(std::size_t index) { return "T" + std::to_string(index); }
 CppParameter value_parameter(const packs::Parameter &parameter, std::size_t index,
                              const std::string &name) {
   if (parameter.type == "sampler_t") {
-    return {"cl_sampler ",
-            fmt::format("kernel_.set_bytes({}, &{}, sizeof({}))", index, name, name)};
+    return {"cl_sampler ", fmt::format("kernel_.set({}, {})", index, name)};
   }
   const auto type = value_type(parameter.type);
   if (!type) {
@@ -193,10 +192,8 @@ CppParameter value_parameter(const packs::Parameter &parameter, std::size_t inde
 CppParameter cpp_parameter(const packs::Parameter &parameter, std::size_t index,
                            const std::string &name) {
   if (parameter.access != packs::ImageAccess::none) {
-    if (parameter.type == "image2d_t") {
-      return {"const ::kiln::Image &", fmt::format("kernel_.set({}, {})", index, name)};
-    }
-    return {"cl_mem ", fmt::format("kernel_.set_bytes({}, &{}, sizeof({}))", index, name, name)};
+    // Its kind is checked at run time: only the driver knows that of an application's cl_mem.
+    return {"const ::kiln::Image &", fmt::format("kernel_.set({}, {})", index, name)};
   }
   if (parameter.address_space == packs::AddressSpace::private_) {
     return value_parameter(parameter, index, name);
@@ -214,7 +211,7 @@ CppParameter cpp_parameter(const packs::Parameter &parameter, std::size_t index,
     element = (is_const ? "const " : "") + type->cl();
   }
   return {fmt::format("::kiln::BufferRef<{}> ", element),
-          fmt::format("kernel_.set({}, {}.get())", index, name)};
+          fmt::format("{}.set(kernel_, {})", name, index)};
 }
 
 std::string joined(const std::vector<std::string> &items, const std::string &between) {

@@ -48,35 +48,51 @@ class BufferOf : public Buffer {
   }
 };
 
-/// A buffer that a kernel takes, with its elements' type; const: the kernel only reads it. Refers
-/// to the buffer, which must outlive the call.
+namespace detail {
+
+/// A buffer or shared virtual memory.
+class MemoryRef {
+ public:
+  explicit MemoryRef(const Buffer &buffer) : buffer_(&buffer) {}
+  explicit MemoryRef(const void *pointer) : pointer_(pointer) {}
+  /// Sets a kernel's argument to the memory.
+  Status set(const Kernel &kernel, unsigned index) const {
+    return buffer_ != nullptr ? kernel.set(index, *buffer_) : kernel.set(index, svm(pointer_));
+  }
+
+ private:
+  const Buffer *buffer_ = nullptr;
+  const void *pointer_ = nullptr;
+};
+
+}  // namespace detail
+
+/// Memory that a kernel takes, with its elements' type; const: the kernel only reads it. A buffer
+/// must outlive the call.
 template <typename T>
-class BufferRef {
+class BufferRef : public detail::MemoryRef {
  public:
   /// A buffer of the same elements.
   template <typename U,
             typename = std::enable_if_t<std::is_convertible_v<U *, T *> && sizeof(U) == sizeof(T)>>
-  BufferRef(const BufferOf<U> &buffer) : buffer_(&buffer) {}
+  BufferRef(const BufferOf<U> &buffer) : MemoryRef(buffer) {}
+  /// Shared virtual memory of the same elements: svm(pointer).
+  template <typename U,
+            typename = std::enable_if_t<std::is_convertible_v<U *, T *> && sizeof(U) == sizeof(T)>>
+  BufferRef(Svm<U> memory) : MemoryRef(memory.pointer) {}
   /// Any buffer, whose elements the caller knows to be T: BufferRef<float>(buffer).
-  explicit BufferRef(const Buffer &buffer) : buffer_(&buffer) {}
-  /// The buffer.
-  const Buffer &get() const { return *buffer_; }
-
- private:
-  const Buffer *buffer_;
+  explicit BufferRef(const Buffer &buffer) : MemoryRef(buffer) {}
 };
 
-/// A buffer of elements whose type only the kernel's source knows: any buffer.
+/// Memory of elements whose type only the kernel's source knows: any buffer.
 template <>
-class BufferRef<void> {
+class BufferRef<void> : public detail::MemoryRef {
  public:
   /// Any buffer.
-  BufferRef(const Buffer &buffer) : buffer_(&buffer) {}
-  /// The buffer.
-  const Buffer &get() const { return *buffer_; }
-
- private:
-  const Buffer *buffer_;
+  BufferRef(const Buffer &buffer) : MemoryRef(buffer) {}
+  /// Any shared virtual memory: svm(pointer).
+  template <typename U>
+  BufferRef(Svm<U> memory) : MemoryRef(memory.pointer) {}
 };
 
 /// A number that a kernel takes. An integer converts to an integer that is not smaller, and a

@@ -25,7 +25,8 @@ void use(const kiln::Queue &queue, const image::scale &scale, const image::weigh
          const image::sample &sample, const kiln::BufferOf<float> &floats,
          const kiln::BufferOf<const float> &weights, const kiln::BufferOf<cl_float4> &vectors,
          const kiln::BufferOf<const cl_float4> &constants, const kiln::Buffer &any,
-         const kiln::Image &picture, cl_mem volume, cl_sampler sampler) {
+         const kiln::Image &picture, const kiln::Image &volume, cl_sampler sampler,
+         cl_float *shared, const cl_float4 *shared_constants) {
   struct Sizes {
     cl_int width;
     cl_double scale;
@@ -41,6 +42,9 @@ GOOD = [
     "(void)weigh.set(constants, vectors, weights, kiln::local(64), cl_float4{}, sizes, any);",
     "(void)weigh.set(vectors, vectors, floats, kiln::local(64), cl_float4{}, sizes, floats);",
     "(void)sample.set(picture, volume, sampler, 1, 2, 3, cl_long8{});",
+    "(void)scale(queue, range, kiln::svm(shared), 0.5f, 4);",
+    "(void)weigh.set(kiln::svm(shared_constants), vectors, kiln::svm(shared), kiln::local(64),"
+    " cl_float4{}, sizes, kiln::svm(shared_constants));",
     "(void)kernels::n2_half_es_2::halve::kName;",
 ]
 BAD = [  # the line, and what GCC and Clang say
@@ -62,6 +66,10 @@ BAD = [  # the line, and what GCC and Clang say
     ("(void)weigh.set(vectors, vectors, floats, kiln::local(64), 1.0f, sizes, any);", "cl_float4"),
     ("(void)weigh.set(vectors, vectors, floats, kiln::local(64), cl_float4{}, 1, any);",
      "the kernel's type has another size"),
+    ("(void)scale(queue, range, kiln::svm(shared_constants), 0.5f, 4);",
+     "no known conversion .*Svm<const cl_float4>.* to .*kiln::BufferRef<"),
+    ("(void)scale(queue, range, shared, 0.5f, 4);", "kiln::BufferRef<"),
+    ("(void)sample.set(picture, volume, 1, 1, 2, 3, cl_long8{});", "cl_sampler"),
     ("(void)sample.set(any, volume, sampler, 1, 2, 3, cl_long8{});", "kiln::Image"),
     ("(void)kernels::missing::kProgram;", "missing"),
 ]
