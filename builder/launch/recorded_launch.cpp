@@ -33,6 +33,10 @@ RecordedArgument read_argument(const json &in) {
   } else if (in.contains("image")) {
     out.kind = Kind::image;
     out.image = read_image(in["image"]);
+  } else if (in.contains("sampler")) {  // beside `unknown`
+    const json &sampler = in["sampler"];
+    out.kind = Kind::sampler;
+    out.sampler = {sampler.at("normalized"), sampler.at("addressing"), sampler.at("filter")};
   } else {
     out.what = in.at("unknown");
   }

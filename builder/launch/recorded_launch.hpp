@@ -24,12 +24,20 @@ struct RecordedImage {
   std::uint64_t layers = 0;
 };
 
+// A sampler argument, in OpenCL's numbers.
+struct RecordedSampler {
+  bool normalized = false;
+  std::uint32_t addressing = 0;
+  std::uint32_t filter = 0;
+};
+
 struct RecordedArgument {
-  enum class Kind : std::uint8_t { value, local, buffer, image, unknown };
+  enum class Kind : std::uint8_t { value, local, buffer, image, sampler, unknown };
   Kind kind = Kind::unknown;
   packs::Bytes value{};
   std::uint64_t size = 0;  // bytes of local memory or of a buffer; 0: a null pointer
   RecordedImage image{};
+  RecordedSampler sampler{};
   std::string what{};  // name of an unknown argument
 };
 

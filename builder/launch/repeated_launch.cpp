@@ -112,6 +112,7 @@ Status RepeatedLaunch::set(cl_uint index, const RecordedArgument &argument) {
     case ArgumentKind::buffer:
       return argument.size == 0 ? set(index, sizeof(cl_mem), nullptr) : set_buffer(index, argument);
     case ArgumentKind::image: return set_image(index, argument.image);
+    case ArgumentKind::sampler: return set_sampler(index, argument.sampler);
     default: break;
   }
   return {Code::requirement,
@@ -171,6 +172,18 @@ Status RepeatedLaunch::set_image(cl_uint index, const RecordedImage &image) {
   if (!status.ok()) return status;
   return see(held_.back(), CL_MAP_WRITE,
              [](std::uint8_t *row, std::size_t size) { std::memset(row, 0, size); });
+}
+
+Status RepeatedLaunch::set_sampler(cl_uint index, const RecordedSampler &sampler) {
+  if (cl_.clCreateSampler == nullptr || cl_.clReleaseSampler == nullptr) {
+    return {Code::requirement, "the OpenCL library has no clCreateSampler"};
+  }
+  cl_int code = CL_SUCCESS;
+  const cl_sampler made = cl_.clCreateSampler(context_, sampler.normalized ? CL_TRUE : CL_FALSE,
+                                              sampler.addressing, sampler.filter, &code);
+  if (code != CL_SUCCESS) return call_failure("clCreateSampler", code);
+  samplers_.emplace_back(made, cl_.clReleaseSampler);
+  return set(index, sizeof(made), &made);
 }
 
 Status RepeatedLaunch::see(const Held &held, cl_map_flags how, const SeeBytes &see) {

@@ -62,6 +62,7 @@ class RepeatedLaunch {
   Status set_memory(cl_uint index, Held held);
   Status set_buffer(cl_uint index, const RecordedArgument &argument);
   Status set_image(cl_uint index, const RecordedImage &image);
+  Status set_sampler(cl_uint index, const RecordedSampler &sampler);
   Status take_room(std::uint64_t bytes);
   Status see(const Held &held, cl_map_flags how, const SeeBytes &see);
   Status see_buffer(const Held &held, cl_map_flags how, const SeeBytes &see);
@@ -75,6 +76,7 @@ class RepeatedLaunch {
   runtime::NDSize global_{1, 1, 1};
   runtime::NDSize offset_{0, 0, 0};
   std::vector<Held> held_;
+  std::vector<runtime::Handle<cl_sampler>> samplers_;
   std::uint64_t taken_ = 0;
 };
 

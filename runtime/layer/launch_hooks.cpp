@@ -67,9 +67,22 @@ cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t size, co
 cl_int CL_API_CALL set_shared_memory(cl_kernel kernel, cl_uint index, const void *pointer) {
   const cl_int code = next.clSetKernelArgSVMPointer(kernel, index, pointer);
   if (code == CL_SUCCESS) {
-    launches().set_argument(kernel, index, {SetArgument::Kind::shared_memory, 0, {}, false});
+    const std::size_t size = launches().shared_behind(pointer);
+    launches().set_argument(kernel, index, {SetArgument::Kind::shared_memory, size, {}, false});
   }
   return code;
+}
+
+void *CL_API_CALL allocate_shared(cl_context context, cl_svm_mem_flags flags, size_t size,
+                                  cl_uint alignment) {
+  void *memory = next.clSVMAlloc(context, flags, size, alignment);
+  if (memory != nullptr) launches().add_shared(memory, size);
+  return memory;
+}
+
+void CL_API_CALL free_shared(cl_context context, void *memory) {
+  launches().remove_shared(memory);
+  next.clSVMFree(context, memory);
 }
 
 void copy_sizes(const size_t *from, cl_uint dimensions, std::size_t (*to)[3]) {
@@ -238,6 +251,8 @@ void set_launch_hooks(cl_icd_dispatch *table) {
   table->clSetKernelArg = set_argument;
   if (table->clSetKernelArgSVMPointer != nullptr) {
     table->clSetKernelArgSVMPointer = set_shared_memory;
+    table->clSVMAlloc = allocate_shared;
+    table->clSVMFree = free_shared;
   }
   table->clEnqueueNDRangeKernel = enqueue_range;
   table->clEnqueueTask = enqueue_task;

@@ -70,6 +70,26 @@ std::string memory_text(const SetArgument &argument) {
   return image_text(memory, type);
 }
 
+// Begins as an argument that was not recorded, for readers that know no samplers.
+std::string sampler_text(const SetArgument &argument) {
+  using packs::decimal;
+  cl_sampler sampler = nullptr;
+  std::memcpy(&sampler, argument.bytes.data(), sizeof(sampler));
+  cl_bool normalized = CL_FALSE;
+  cl_addressing_mode addressing = 0;
+  cl_filter_mode filter = 0;
+  const auto ask = [&](cl_sampler_info what, auto *value) {
+    return next.clGetSamplerInfo(sampler, what, sizeof(*value), value, nullptr) == CL_SUCCESS;
+  };
+  if (!ask(CL_SAMPLER_NORMALIZED_COORDS, &normalized) ||
+      !ask(CL_SAMPLER_ADDRESSING_MODE, &addressing) || !ask(CL_SAMPLER_FILTER_MODE, &filter)) {
+    return unknown("a sampler");
+  }
+  return packs::concat(
+      {"{\"unknown\":\"a sampler\",\"sampler\":{\"normalized\":", word(normalized != CL_FALSE),
+       ",\"addressing\":", decimal(addressing), ",\"filter\":", decimal(filter), "}}"});
+}
+
 std::string value_text(const SetArgument &argument) {
   std::string text = "{\"value\":[";
   for (const char byte : argument.bytes) {
@@ -110,8 +130,10 @@ std::string argument_text(cl_kernel kernel, cl_uint index, const SetArgument &ar
   switch (argument.kind) {
     case SetArgument::Kind::not_set: return unknown("not set");
     case SetArgument::Kind::memory: return memory_text(argument);
-    case SetArgument::Kind::sampler: return unknown("a sampler");
-    case SetArgument::Kind::shared_memory: return unknown("shared virtual memory");
+    case SetArgument::Kind::sampler: return sampler_text(argument);
+    case SetArgument::Kind::shared_memory:
+      // A buffer is passed as a pointer, too, and repeats the launch.
+      return argument.size != 0 ? named("buffer", argument.size) : unknown("shared virtual memory");
     default: break;
   }
   if (argument.is_null) return null_text(kernel, index, argument.size);
@@ -236,6 +258,26 @@ void Launches::release_object(const void *handle) {
   const Lock lock(mutex_);
   const auto found = objects_.find(handle);
   if (found != objects_.end() && --found->second.references == 0) objects_.erase(found);
+}
+
+void Launches::add_shared(const void *memory, std::size_t size) {
+  const Lock lock(mutex_);
+  shared_[static_cast<const char *>(memory)] = size;
+}
+
+void Launches::remove_shared(const void *memory) {
+  const Lock lock(mutex_);
+  shared_.erase(static_cast<const char *>(memory));
+}
+
+std::size_t Launches::shared_behind(const void *pointer) {
+  const auto *at = static_cast<const char *>(pointer);
+  const Lock lock(mutex_);
+  auto found = shared_.upper_bound(at);
+  if (found == shared_.begin()) return 0;
+  --found;
+  const auto offset = static_cast<std::size_t>(at - found->first);
+  return offset < found->second ? found->second - offset : 0;
 }
 
 // Returns the arguments, with the kinds of known objects filled in.

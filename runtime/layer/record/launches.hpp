@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -19,7 +20,7 @@ namespace kiln::layer {
 struct SetArgument {
   enum class Kind : std::uint8_t { not_set, value, memory, sampler, shared_memory };
   Kind kind = Kind::not_set;
-  std::size_t size = 0;
+  std::size_t size = 0;  // of shared memory: bytes behind the pointer; 0: not known
   std::string bytes;     // empty for a null pointer
   bool is_null = false;  // local memory, or no memory object
 };
@@ -68,6 +69,12 @@ class Launches {
   void retain_object(const void *handle);
   void release_object(const void *handle);
 
+  // Registers shared virtual memory, and finds how many bytes there are from a pointer on; 0 if the
+  // pointer points into none.
+  void add_shared(const void *memory, std::size_t size);
+  void remove_shared(const void *memory);
+  std::size_t shared_behind(const void *pointer);
+
   void set_argument(cl_kernel kernel, cl_uint index, SetArgument argument);
   std::optional<Fresh> see(cl_kernel kernel, const Range &range);
   // Forgets a failed launch: the next of its kind is fresh again.
@@ -95,6 +102,7 @@ class Launches {
 
   std::mutex mutex_;
   std::unordered_map<const void *, Object> objects_;
+  std::map<const char *, std::size_t> shared_;  // sizes
   std::unordered_map<cl_program, Known> programs_;
   std::unordered_map<cl_kernel, Watched> kernels_;
   std::set<std::string> seen_;

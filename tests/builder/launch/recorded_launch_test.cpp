@@ -15,7 +15,8 @@ const std::string kLine =
     R"({"kernel":"copy","dimensions":2,"local":[8,4,1],"wide":false,"moved":true,)"
     R"("global":[64,32,1],"offset":[1,2,0],"arguments":[{"value":[7,0,0,0]},{"local":256},)"
     R"({"buffer":4096},{"image":{"type":4337,"order":4277,"data_type":4306,"width":640,)"
-    R"("height":480,"depth":0,"layers":0}},{"unknown":"a sampler"}]})"
+    R"("height":480,"depth":0,"layers":0}},{"unknown":"a sampler"},)"
+    R"({"unknown":"a sampler","sampler":{"normalized":true,"addressing":4400,"filter":4417}}]})"
     "\n";
 
 std::string line(const char *kernel, const char *local, const char *global) {
@@ -36,7 +37,7 @@ TEST_CASE("a recorded launch is read as it was written", "[recorded]") {
   CHECK(launch.global == NDSize{64, 32, 1});
   CHECK(launch.local == NDSize{8, 4, 1});
   CHECK(launch.offset == NDSize{1, 2, 0});
-  REQUIRE(launch.arguments.size() == 5);
+  REQUIRE(launch.arguments.size() == 6);
   CHECK(launch.arguments[0].kind == Kind::value);
   CHECK(launch.arguments[0].value == kiln::packs::Bytes{7, 0, 0, 0});
   CHECK(launch.arguments[1].kind == Kind::local);
@@ -47,6 +48,10 @@ TEST_CASE("a recorded launch is read as it was written", "[recorded]") {
   CHECK(launch.arguments[3].image.width == 640);
   CHECK(launch.arguments[4].kind == Kind::unknown);
   CHECK(launch.arguments[4].what == "a sampler");
+  CHECK(launch.arguments[5].kind == Kind::sampler);
+  CHECK(launch.arguments[5].sampler.normalized);
+  CHECK(launch.arguments[5].sampler.addressing == 4400);
+  CHECK(launch.arguments[5].sampler.filter == 4417);
 }
 
 TEST_CASE("a line that is no launch fails, and is shown", "[recorded]") {
@@ -56,6 +61,7 @@ TEST_CASE("a line that is no launch fails, and is shown", "[recorded]") {
        R"({"kernel":"k","dimensions":4,"local":[0,0,0],"global":[1,1,1],"offset":[0,0,0],"arguments":[]})",
        R"({"kernel":"k","dimensions":1,"local":[0,0],"global":[1,1,1],"offset":[0,0,0],"arguments":[]})",
        R"({"kernel":"k","dimensions":1,"local":[0,0,0],"global":[1,1,1],"offset":[0,0,0],"arguments":[{}]})",
+       R"({"kernel":"k","dimensions":1,"local":[0,0,0],"global":[1,1,1],"offset":[0,0,0],"arguments":[{"unknown":"","sampler":{}}]})",
        R"({"kernel":"k","dimensions":1,"local":[0,0,0],"global":[1,1,1],"offset":[0,0,0],"arguments":[{"value":[256]}]})"}) {
     const auto launches = parse_launches(kLine + wrong);
     INFO(wrong);
