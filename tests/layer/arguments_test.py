@@ -43,6 +43,10 @@ class Arguments(unittest.TestCase):
         size = 3072 if "shared" in alone.output else 16
         self.assertEqual(launch["arguments"][3], {"buffer": size})
         self.assertNotIn("not launched", run(KILN, "pack", "inspect", built).output)
+        provisioned = run(KILN, "provision", built, "--launch", "--folder", place / "mesa")
+        self.assertEqual(provisioned.code, 0, provisioned.error)
+        self.assertIn("only loaded: the manifest lists no arguments, and only kiln build repeats "
+                      "recorded launches\n", provisioned.output)
         served = run(KILN, "serve", "--pack", built, "--", APPLICATION)
         self.assertEqual((served.code, served.output), (0, alone.output), served.error)
 
