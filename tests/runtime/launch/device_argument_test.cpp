@@ -16,7 +16,7 @@ using namespace kiln::test;
 namespace {
 
 // Each writes what it sees to `to`.
-constexpr char kSource[] = R"(
+constexpr char kKernels[] = R"(
 kernel void line(read_only image1d_t from, global uint *to) {
   const int x = get_global_id(0);
   to[x] = read_imageui(from, x).x;
@@ -45,8 +45,8 @@ kernel void copied(global const uint *from, global uint *to) {
   to[get_global_id(0)] = from[get_global_id(0)];
 }
 )";
-constexpr std::uint32_t kCount = 8;
-const kiln_ndrange kRange{1, {kCount, 0, 0}, {}, {}};
+constexpr std::uint32_t kItems = 8;
+const kiln_ndrange kAllItems{1, {kItems, 0, 0}, {}, {}};
 
 packs::Kernel kernel_taking(const std::string &name, const std::string &image) {
   using packs::AddressSpace;
@@ -72,7 +72,7 @@ Loader source_loader() {
                      kernel_taking("volume", "image3d_t"),
                      kernel_taking("sampled", "image2d_t"),
                      kernel_taking("copied", "")};
-  const std::string source = kSource;
+  const std::string source = kKernels;
   variant.source = packs::BlobSource(packs::Bytes(source.begin(), source.end()));
   packs::Contents contents;
   contents.programs = {{"p", "", {variant}}};
@@ -97,7 +97,7 @@ struct Arguments {
   Arguments()
       : loader(source_loader()),
         queue(take(Queue::create(loader))),
-        to(take(Buffer::create(loader, kCount * 4, KILN_ACCESS_BOTH))) {
+        to(take(Buffer::create(loader, kItems * 4, KILN_ACCESS_BOTH))) {
     Loaded loaded = loader.load("p", "", kSourceOnly);
     INFO(loaded.program.error().message);
     REQUIRE(loaded.program);
@@ -107,20 +107,20 @@ struct Arguments {
   cl_context context() const { return loader.get()->loader->context.get(); }
   cl_device_id id() const { return loader.get()->loader->device->id; }
   std::vector<std::uint32_t> run(const Kernel &kernel) const {
-    require(take(kernel.launch(queue, kRange)).wait());
+    require(take(kernel.launch(queue, kAllItems)).wait());
     const auto *numbers = static_cast<const std::uint32_t *>(take(to.map(queue)));
-    std::vector<std::uint32_t> seen(numbers, numbers + kCount);
+    std::vector<std::uint32_t> seen(numbers, numbers + kItems);
     require(to.unmap(queue));
     return seen;
   }
   // An image of 8 pixels with the numbers 1 to 8, 4 to a row or layer but in a line.
   cl_mem image(cl_mem_object_type type, cl_mem buffer = nullptr) const {
-    std::uint32_t numbers[kCount];
-    std::iota(numbers, numbers + kCount, 1u);
+    std::uint32_t numbers[kItems];
+    std::iota(numbers, numbers + kItems, 1u);
     const bool is_line = type == CL_MEM_OBJECT_IMAGE1D || type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
     cl_image_desc desc{};
     desc.image_type = type;
-    desc.image_width = is_line ? kCount : 4;
+    desc.image_width = is_line ? kItems : 4;
     desc.image_height = is_line || type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? 0 : 1;
     desc.image_depth = type == CL_MEM_OBJECT_IMAGE3D ? 2 : 0;
     desc.image_array_size = 2;
@@ -160,8 +160,8 @@ TEST_CASE("an application's image of any kind is an argument", "[device][every]"
   const Image plane = take(Image::create(a.loader, 4, 2, 4, KILN_ACCESS_READ));
   for (const auto &[name, type] : kinds) {
     CAPTURE(name);
-    std::uint32_t numbers[kCount];
-    std::iota(numbers, numbers + kCount, 1u);
+    std::uint32_t numbers[kItems];
+    std::iota(numbers, numbers + kItems, 1u);
     cl_mem texels = nullptr;
     if (type == CL_MEM_OBJECT_IMAGE1D_BUFFER) {
       texels = a.cl().clCreateBuffer(a.context(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
@@ -210,13 +210,13 @@ TEST_CASE("an application's sub-buffer is an argument", "[device][every]") {
   cl_uint align = 0;  // bits
   a.cl().clGetDeviceInfo(a.id(), CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof(align), &align, nullptr);
   const std::size_t offset = align / 8 / 4;
-  std::vector<std::uint32_t> numbers(offset + kCount);
+  std::vector<std::uint32_t> numbers(offset + kItems);
   std::iota(numbers.begin() + static_cast<std::ptrdiff_t>(offset), numbers.end(), 1u);
   cl_int code = CL_SUCCESS;
   cl_mem whole = a.cl().clCreateBuffer(a.context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
                                        4 * numbers.size(), numbers.data(), &code);
   REQUIRE(code == CL_SUCCESS);
-  const cl_buffer_region region{4 * offset, 4 * std::size_t{kCount}};
+  const cl_buffer_region region{4 * offset, 4 * std::size_t{kItems}};
   const cl_mem part = create(whole, CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
   REQUIRE(code == CL_SUCCESS);
   const Buffer from = take(Buffer::from_cl(a.loader, part, KILN_ACCESS_READ));
@@ -240,27 +240,27 @@ TEST_CASE("a pointer to shared virtual memory is an argument", "[device][every]"
   cl_device_svm_capabilities has = 0;
   a.cl().clGetDeviceInfo(a.id(), CL_DEVICE_SVM_CAPABILITIES, sizeof(has), &has, nullptr);
   if (has == 0 || allocate == nullptr) {
-    CHECK(kernel.set(0, svm(kSource)).status == KILN_ERROR_REQUIREMENT);
+    CHECK(kernel.set(0, svm(kKernels)).status == KILN_ERROR_REQUIREMENT);
     return;
   }
   auto *numbers =
-      static_cast<std::uint32_t *>(allocate(a.context(), CL_MEM_READ_WRITE, 4 * (kCount + 4), 0));
+      static_cast<std::uint32_t *>(allocate(a.context(), CL_MEM_READ_WRITE, 4 * (kItems + 4), 0));
   REQUIRE(numbers != nullptr);
-  REQUIRE(map(a.queue.cl(), CL_TRUE, CL_MAP_WRITE, numbers, 4 * (kCount + 4), 0, nullptr,
+  REQUIRE(map(a.queue.cl(), CL_TRUE, CL_MAP_WRITE, numbers, 4 * (kItems + 4), 0, nullptr,
               nullptr) == CL_SUCCESS);
-  std::iota(numbers + 4, numbers + 4 + kCount, 1u);
+  std::iota(numbers + 4, numbers + 4 + kItems, 1u);
   REQUIRE(unmap(a.queue.cl(), numbers, 0, nullptr, nullptr) == CL_SUCCESS);
   require(kernel.set(0, svm(numbers + 4)));
   CHECK(a.run(kernel) == kNumbers);
 
   const Sequence sequence = take(Sequence::begin(a.queue));
-  require(sequence.add(kernel, kRange));
+  require(sequence.add(kernel, kAllItems));
   require(kernel.set(0, a.to));  // the sequence keeps the pointer
   require(sequence.end());
   require(sequence.run());
   require(a.queue.finish());
   const auto *seen = static_cast<const std::uint32_t *>(take(a.to.map(a.queue)));
-  CHECK(std::vector<std::uint32_t>(seen, seen + kCount) == kNumbers);
+  CHECK(std::vector<std::uint32_t>(seen, seen + kItems) == kNumbers);
   require(a.to.unmap(a.queue));
   release(a.context(), numbers);
 }
