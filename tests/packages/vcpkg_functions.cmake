@@ -51,8 +51,8 @@ function(vcpkg_cmake_configure)
   set(prefix_path_rel ${CURRENT_INSTALLED_DIR}\;${CURRENT_INSTALLED_DIR}/debug)
   set(prefix_path_dbg ${CURRENT_INSTALLED_DIR}/debug\;${CURRENT_INSTALLED_DIR})
   foreach(kind IN LISTS kinds)
-    run_required(${CMAKE_COMMAND} -S ${arg_SOURCE_PATH} -B ${CURRENT_BUILDTREES_DIR}/${TARGET_TRIPLET}-${kind}
-      ${arg_OPTIONS} -DBUILD_SHARED_LIBS=OFF "-DCMAKE_PREFIX_PATH=${prefix_path_${kind}}"
+    run_required(${CMAKE_COMMAND} -S ${arg_SOURCE_PATH}
+      -B ${CURRENT_BUILDTREES_DIR}/${TARGET_TRIPLET}-${kind} ${arg_OPTIONS} -DBUILD_SHARED_LIBS=OFF "-DCMAKE_PREFIX_PATH=${prefix_path_${kind}}"
       -DCMAKE_EXPORT_NO_PACKAGE_REGISTRY=ON -DCMAKE_FIND_PACKAGE_NO_PACKAGE_REGISTRY=ON
       -DCMAKE_ERROR_ON_ABSOLUTE_INSTALL_DESTINATION=ON
       -DCMAKE_INSTALL_LIBDIR:STRING=lib -DCMAKE_INSTALL_BINDIR:STRING=bin
@@ -91,7 +91,8 @@ function(vcpkg_cmake_config_fixup)
   file(GLOB release ${prefix_rel}/${share}/*-release.cmake)
   foreach(file IN LISTS release)
     file(READ ${file} text)
-    string(REGEX REPLACE "\\\${_IMPORT_PREFIX}/bin/([^ \"]+)" "\${_IMPORT_PREFIX}/tools/${PORT}/\\1" text "${text}")
+    string(REGEX REPLACE "\\\${_IMPORT_PREFIX}/bin/([^ \"]+)"
+      "\${_IMPORT_PREFIX}/tools/${PORT}/\\1" text "${text}")
     file(WRITE ${file} "${text}")
   endforeach()
   file(GLOB debug ${prefix_dbg}/${share}/*-debug.cmake)
