@@ -106,7 +106,8 @@ class Place:
 
     def stored(self):
         with contextlib.closing(sqlite3.connect(self.folder / "jobs.sqlite")) as database:
-            return database.execute("select count(*) from jobs").fetchone()[0]
+            return database.execute(
+                "select count(*) from jobs where device != 'the host'").fetchone()[0]
 
 
 def is_locked(folder):
