@@ -96,7 +96,9 @@ class DriverNotes {
   std::optional<Noted> read_program(const std::string &program) {
     Noted noted;
     struct stat info {};
-    noted.cached = cached::open_cached(overlay_, driver_, program, &noted.before);
+    cached::CachedFile found = cached::open_cached(overlay_, driver_, program);
+    noted.cached = std::move(found.pack);
+    noted.before = std::move(found.contents);
     packs::Descriptor file;
     if (folder_.open_file(program + cached::kPackSuffix, O_RDONLY, &file, &info) == 0) {
       std::shared_ptr<const packs::Pack> pack;

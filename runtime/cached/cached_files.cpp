@@ -106,18 +106,18 @@ Status write_cached(const std::string &overlay, const Driver &driver, packs::Con
   return {};
 }
 
-std::shared_ptr<const packs::Pack> open_cached(const std::string &overlay, const Driver &driver,
-                                               const std::string &program,
-                                               packs::Contents *contents) {
+CachedFile open_cached(const std::string &overlay, const Driver &driver,
+                       const std::string &program) {
   struct stat info {};
-  std::shared_ptr<const packs::Pack> pack;
-  const packs::Descriptor file = open_file(overlay, file_name(program, driver), &info);
+  CachedFile found;
+  found.file = open_file(overlay, file_name(program, driver), &info);
+  found.size = static_cast<std::uint64_t>(info.st_size);
   const bool sound =
-      file &&
-      packs::Pack::open_descriptor(file.get(), 0, static_cast<std::uint64_t>(info.st_size), &pack)
-          .ok() &&
-      packs::read_contents(pack, contents).ok() && is_sound(*contents, program, driver);
-  return sound ? pack : nullptr;
+      found.file &&
+      packs::Pack::open_descriptor(found.file.get(), 0, found.size, &found.pack).ok() &&
+      packs::read_contents(found.pack, &found.contents).ok() &&
+      is_sound(found.contents, program, driver);
+  return sound ? std::move(found) : CachedFile();
 }
 
 std::string driver_label(const std::string &device, const std::string &version) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "kiln/packs/contents.hpp"
+#include "kiln/packs/descriptor.hpp"
 #include "runtime/overlay/overlay.hpp"
 
 namespace kiln::cached {
@@ -62,12 +63,18 @@ packs::Status open_folder(const std::string &overlay, const std::string &below,
 packs::Status write_cached(const std::string &overlay, const Driver &driver,
                            packs::Contents contents);
 
-// Opens the program's file in the overlay and notes the use. Returns null if there is no file,
+// An open and checked file of a cached program.
+struct CachedFile {
+  std::shared_ptr<const packs::Pack> pack;  // null: there is none, and the rest is without meaning
+  packs::Contents contents;
+  packs::Descriptor file;
+  std::uint64_t size = 0;
+};
+// Opens the program's file in the overlay and notes the use. Its pack is null if there is no file,
 // if it is damaged or does not hold this program for this driver, or if another user may have
 // written it. A file's name proves nothing.
-std::shared_ptr<const packs::Pack> open_cached(const std::string &overlay, const Driver &driver,
-                                               const std::string &program,
-                                               packs::Contents *contents);
+CachedFile open_cached(const std::string &overlay, const Driver &driver,
+                       const std::string &program);
 
 // Returns whether the program's pack, or with kPartSuffix the mark of a part, is there and is
 // private.

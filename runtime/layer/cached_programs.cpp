@@ -10,14 +10,12 @@
 #include <fcntl.h>
 
 #include "kiln/packs/writer.hpp"
+#include "runtime/cached/built_program.hpp"
 #include "runtime/cached/cached_files.hpp"
-#include "runtime/identity/target.hpp"
 #include "runtime/layer/base/background.hpp"
 #include "runtime/layer/base/build_report.hpp"
 #include "runtime/layer/base/settings.hpp"
 #include "runtime/layer/record/record.hpp"
-#include "runtime/load/build.hpp"
-#include "runtime/overlay/driver_number.hpp"
 
 namespace kiln::layer {
 
@@ -36,10 +34,7 @@ const cached::Driver &driver_of(const kiln_device &device) {
   static auto &known = *new std::map<const kiln_device *, cached::Driver>;
   const std::lock_guard<std::mutex> lock(mutex);
   const auto [place, is_new] = known.try_emplace(&device);
-  if (is_new) {
-    const runtime::Device &opened = *device.device;
-    place->second = {opened.key().text(), opened.key().hash(), runtime::driver_number(opened)};
-  }
+  if (is_new) place->second = cached::driver_of(*device.device);
   return place->second;
 }
 
@@ -68,18 +63,6 @@ Status find_part_device(const Part &part, kiln_device **device) {
   return Status::error(Code::opencl, error.message);
 }
 
-Status add_binary(cl_program built, const runtime::Device &device, packs::Contents *contents) {
-  packs::Bytes bytes;
-  if (Status s = runtime::program_binary(device, built, &bytes); !s.ok()) return s;
-  packs::Binary binary{contents->programs[0].variants[0].hash, packs::BlobSource(std::move(bytes)),
-                       runtime::build_log(device, built)};
-  binary.finish.why_not = "an application's own";
-  packs::Target target = runtime::target_of(device.identity, device.description);
-  target.binaries.push_back(std::move(binary));
-  contents->targets.push_back(std::move(target));
-  return {};
-}
-
 LaunchFile launch_file(const NotedFolder &noted, const std::string &program,
                        const packs::Bytes &known) {
   if (!noted.status.ok()) return {};
@@ -106,8 +89,8 @@ Status note_program(const Part &part, const WholeProgram &program, const kiln_de
     if (noted.folder.list(&names) == 0 && names.size() >= cached::kMostNoted) {
       return Status::error(Code::over_limit, "too many programs wait for 'kiln overlay build'");
     }
-    const auto contents = contents_of(part.program.get(), program);
-    if (!contents) return without_kernels();
+    const auto contents = cached::contents_of(next_table(), part.program.get(), program);
+    if (!contents) return cached::without_kernels();
     packs::WriteOptions options;
     options.is_private = true;
     options.is_synced = false;
@@ -179,14 +162,13 @@ bool is_part(const std::string &name, const kiln_device &device) {
 CachedProgram open_cached_program(const std::string &name, const kiln_device &device) {
   CachedProgram found;
   if (settings().overlay.empty()) return found;
-  packs::Contents contents;
   packs::Bytes lines;
   const cached::Driver &driver = driver_of(device);
-  auto pack = cached::open_cached(settings().overlay, driver, name, &contents);
-  if (pack == nullptr) return found;
-  found.pack = new kiln_pack{std::move(pack)};
-  found.binary = contents.targets[0].binaries[0].blob;
-  const packs::Variant &variant = contents.programs[0].variants[0];
+  cached::CachedFile opened = cached::open_cached(settings().overlay, driver, name);
+  if (opened.pack == nullptr) return found;
+  found.pack = new kiln_pack{std::move(opened.pack)};
+  found.binary = opened.contents.targets[0].binaries[0].blob;
+  const packs::Variant &variant = opened.contents.programs[0].variants[0];
   const bool readable = !variant.launches || variant.launches->read(&lines).ok();
   if (readable && compiles_at_launches(device)) {
     found.launches = launch_file(NotedFolder(driver), name, lines);
@@ -227,10 +209,10 @@ std::string outcome_of(const Status &status, const Devices &devices, const std::
 Status store_program(cl_program built, const Part &part, const WholeProgram &program) {
   kiln_device *device = nullptr;
   if (Status s = find_part_device(part, &device); !s.ok()) return s;
-  auto contents = contents_of(part.program.get(), program);
-  if (!contents) return without_kernels();
-  if (Status s = add_binary(built, *device->device, &*contents); !s.ok()) return s;
-  return cached::write_cached(settings().overlay, driver_of(*device), *std::move(contents));
+  auto contents = cached::contents_of(next_table(), part.program.get(), program);
+  if (!contents) return cached::without_kernels();
+  return cached::store_program(settings().overlay, driver_of(*device), *device->device, built,
+                               *std::move(contents), nullptr);
 }
 
 // The folder is made anew if `kiln overlay build` has removed it meanwhile.

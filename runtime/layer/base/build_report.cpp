@@ -16,6 +16,7 @@
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/descriptor.hpp"
 #include "kiln/packs/text.hpp"
+#include "runtime/cached/built_program.hpp"
 #include "runtime/layer/base/devices.hpp"
 #include "runtime/layer/base/settings.hpp"
 #include "runtime/text/json.hpp"
@@ -137,7 +138,8 @@ void report_build(const Built &built, cl_program made) {
   std::string members;
   add_text("program", built.program, &members);
   using Names = std::set<std::string>;
-  add_list("kernels", made == nullptr ? Names() : kernel_names(made), &members);
+  add_list("kernels", made == nullptr ? Names() : cached::kernel_names(next_table(), made),
+           &members);
   add_list("devices", made == nullptr ? Names() : device_names(devices_of(made)), &members);
   add_text("rung", built.rung, &members);
   add_text("reason", built.reason, &members);

@@ -47,34 +47,24 @@ cl_device_id only_device(cl_program program) {
 
 namespace {
 
-// Returns a string of the driver's; empty if the driver does not tell it.
-template <typename Query, typename Object>
-std::string told(Query query, Object object, cl_uint what) {
+// Returns the device's name; empty if the driver does not tell it.
+std::string name_of(cl_device_id device) {
   std::size_t size = 0;
-  if (query(object, what, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
-  std::string text(size, '\0');
-  if (query(object, what, size, text.data(), nullptr) != CL_SUCCESS) return {};
-  text.resize(std::min(text.find('\0'), size));
-  return text;
+  if (next.clGetDeviceInfo(device, CL_DEVICE_NAME, 0, nullptr, &size) != CL_SUCCESS) return {};
+  std::string name(size, '\0');
+  if (next.clGetDeviceInfo(device, CL_DEVICE_NAME, size, name.data(), nullptr) != CL_SUCCESS) {
+    return {};
+  }
+  name.resize(std::min(name.find('\0'), size));
+  return name;
 }
 
 }  // namespace
 
-std::set<std::string> kernel_names(cl_program built) {
-  std::set<std::string> names;
-  const std::string list = told(next.clGetProgramInfo, built, CL_PROGRAM_KERNEL_NAMES);
-  for (std::size_t start = 0; start < list.size();) {
-    const std::size_t end = std::min(list.find(';', start), list.size());
-    if (end > start) names.insert(list.substr(start, end - start));
-    start = end + 1;
-  }
-  return names;
-}
-
 std::set<std::string> device_names(const Devices &devices) {
   std::set<std::string> names;
   for (const cl_device_id device : devices) {
-    const std::string name = told(next.clGetDeviceInfo, device, CL_DEVICE_NAME);
+    const std::string name = name_of(device);
     if (!name.empty()) names.insert(name);
   }
   return names;

@@ -27,10 +27,6 @@ cl_context context_of(cl_program program);
 // Returns the program's only device, or null.
 cl_device_id only_device(cl_program program);
 
-// Returns the names of the kernels, each once: drivers order them differently, and rusticl lists
-// some twice. Empty for a program that is not built, or if the driver fails.
-std::set<std::string> kernel_names(cl_program built);
-
 // Returns the devices' names, each once. Leaves out a device whose driver does not tell it.
 std::set<std::string> device_names(const Devices &devices);
 

@@ -6,21 +6,23 @@ namespace kiln::layer {
 
 cl_icd_dispatch next;
 
-const runtime::OpenCL *next_opencl() {
-  static const runtime::OpenCL *const table = [] {
+const runtime::OpenCL &next_table() {
+  static const runtime::OpenCL &table = *[] {
     auto *made = new runtime::OpenCL;
-    bool whole = true;
 #define KILN_TAKE(name) made->name = next.name;
-#define KILN_NEED(name) \
-  KILN_TAKE(name)       \
-  whole = whole && next.name != nullptr;
-    KILN_OPENCL_REQUIRED(KILN_NEED)
+    KILN_OPENCL_REQUIRED(KILN_TAKE)
     KILN_OPENCL_OPTIONAL(KILN_TAKE)
-#undef KILN_NEED
 #undef KILN_TAKE
-    return whole ? made : nullptr;
+    return made;
   }();
   return table;
+}
+
+const runtime::OpenCL *next_opencl() {
+#define KILN_HAVE(name) &&next.name != nullptr
+  static const bool is_whole = true KILN_OPENCL_REQUIRED(KILN_HAVE);
+#undef KILN_HAVE
+  return is_whole ? &next_table() : nullptr;
 }
 
 }  // namespace kiln::layer

@@ -12,8 +12,10 @@ namespace kiln::layer {
 // loader lacks are null.
 extern cl_icd_dispatch next;
 
-// Returns the same table in the runtime's form; null if the loader lacks an entry that the runtime
-// needs.
+// Returns the same table in the runtime's form. Entries that an older loader lacks are null.
+const runtime::OpenCL &next_table();
+
+// Returns that table; null if the loader lacks an entry that the runtime needs.
 const runtime::OpenCL *next_opencl();
 
 }  // namespace kiln::layer

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the driver for a program's kernels, and writes base packs and launches.
+// Writes base packs and launches.
 #include "runtime/layer/record/record.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <mutex>
 #include <set>
 
@@ -18,6 +17,7 @@
 #include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/text.hpp"
 #include "kiln/packs/writer.hpp"
+#include "runtime/cached/built_program.hpp"
 #include "runtime/layer/base/build_report.hpp"
 #include "runtime/layer/base/devices.hpp"
 #include "runtime/layer/base/settings.hpp"
@@ -26,53 +26,6 @@
 namespace kiln::layer {
 
 namespace {
-
-packs::Bytes bytes_of(const std::string &text) { return {text.begin(), text.end()}; }
-
-bool add_kernel(cl_program built, const std::string &name, packs::Variant *variant) {
-  cl_int code = CL_SUCCESS;
-  const cl_kernel kernel = next.clCreateKernel(built, name.c_str(), &code);
-  if (kernel == nullptr) return false;
-  cl_uint arguments = 0;
-  code = next.clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(arguments), &arguments, nullptr);
-  next.clReleaseKernel(kernel);
-  packs::Kernel made;
-  made.name = name;
-  made.arguments = arguments;
-  variant->kernels.push_back(made);
-  return code == CL_SUCCESS;
-}
-
-bool add_kernels(cl_program built, packs::Variant *variant) {
-  for (const std::string &name : kernel_names(built)) {
-    if (!add_kernel(built, name, variant)) return false;
-  }
-  return !variant->kernels.empty();
-}
-
-cl_uint address_bits(cl_program built) {
-  cl_device_id device = nullptr;  // only for its size
-  cl_uint count = 0;
-  cl_uint bits = 64;
-  next.clGetProgramInfo(built, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, nullptr);
-  std::vector<cl_device_id> devices(count);
-  next.clGetProgramInfo(built, CL_PROGRAM_DEVICES, count * sizeof(device), devices.data(), nullptr);
-  if (count > 0) {
-    next.clGetDeviceInfo(devices[0], CL_DEVICE_ADDRESS_BITS, sizeof(bits), &bits, nullptr);
-  }
-  return bits;
-}
-
-// Sets the source, or the module for the driver's address size.
-void set_code(cl_program built, const WholeProgram &program, packs::Variant *variant) {
-  if (!program.is_il) {
-    variant->source.emplace(bytes_of(program.source));
-    return;
-  }
-  (address_bits(built) == 32 ? variant->il32 : variant->il64).emplace(bytes_of(program.source));
-  std::memcpy(&variant->il_version, program.source.data() + sizeof(std::uint32_t),
-              sizeof(variant->il_version));
-}
 
 bool has_variant(const packs::Contents &contents, const packs::Variant &variant) {
   const auto &variants = contents.programs[0].variants;
@@ -85,7 +38,7 @@ std::optional<packs::Contents> contents_of_all(cl_program built, const Devices &
                                                const WholeProgram &program) {
   std::optional<packs::Contents> all;
   for (const Part &part : parts_of(built, devices)) {
-    auto contents = contents_of(part.program.get(), program);
+    auto contents = cached::contents_of(next_table(), part.program.get(), program);
     if (!all) {
       all = std::move(contents);
     } else if (contents && !has_variant(*all, contents->programs[0].variants[0])) {
@@ -163,27 +116,6 @@ void note_start(const std::string &spool, const std::string &program) {
 
 }  // namespace
 
-std::optional<packs::Contents> contents_of(cl_program built, const WholeProgram &program) {
-  packs::Variant variant;
-  variant.options = program.options;
-  set_code(built, program, &variant);
-  if (!add_kernels(built, &variant)) return std::nullopt;
-  // A source that tests for the device may have other kernels elsewhere: each set is a variant.
-  std::vector<std::string> kernels;
-  for (const packs::Kernel &kernel : variant.kernels) kernels.push_back(kernel.name);
-  variant.hash = packs::variant_hash(program.source, program.options, kernels);
-  variant.name = "recorded-" + packs::hex(variant.hash).substr(0, 8);
-  packs::Contents contents;
-  contents.programs.resize(1);
-  contents.programs[0].name = program.name;
-  contents.programs[0].variants.push_back(std::move(variant));
-  return contents;
-}
-
-packs::Status without_kernels() {
-  return packs::Status::error(packs::Code::requirement, "it has no kernels");
-}
-
 packs::Status record_program(cl_program built, const Devices &devices, const WholeProgram &program,
                              const std::string &folder) {
   const std::string path = folder + "/" + program.name + ".kiln";
@@ -194,7 +126,7 @@ packs::Status record_program(cl_program built, const Devices &devices, const Who
   const std::string files = includes ? folder + "/" + source::recorded_files_name(program) : "";
   if (is_there(path) && (!includes || is_there(files))) return {};
   const auto contents = contents_of_all(built, devices, program);
-  if (!contents) return without_kernels();
+  if (!contents) return cached::without_kernels();
   // Another process may have written the file since, and launches into it.
   const packs::FolderLock lock(path, kPatience);
   if (lock.is_refused()) return packs::Status::error(packs::Code::failed, "another process writes");

@@ -5,10 +5,9 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
 #include <string>
 
-#include "kiln/packs/contents.hpp"
+#include "kiln/packs/status.hpp"
 #include "runtime/layer/base/devices.hpp"
 #include "runtime/layer/record/launches.hpp"
 #include "runtime/source/whole_program.hpp"
@@ -16,13 +15,6 @@
 namespace kiln::layer {
 
 using source::WholeProgram;
-
-// Returns the program with its kernels, which are created and released; nothing if it has none, as
-// a library of functions. `built` was built by the driver.
-std::optional<packs::Contents> contents_of(cl_program built, const WholeProgram &program);
-
-// Returns the failure of a program without kernels; for a library that is no fault.
-packs::Status without_kernels();
 
 // Longest wait for other writers of a spool: an application must not wait for a stopped process.
 inline constexpr std::chrono::milliseconds kPatience{2000};

@@ -51,8 +51,7 @@ struct Overlay {
     REQUIRE(cached::write_cached(path, driver(number), program_of(kText, version)).ok());
   }
   bool opens(std::uint64_t number) const {
-    packs::Contents contents;
-    return cached::open_cached(path, driver(number), name, &contents) != nullptr;
+    return cached::open_cached(path, driver(number), name).pack != nullptr;
   }
   fs::path file(std::uint64_t number) const {
     return path + "/" + cached::file_name(name, driver(number));

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks the driver for a program's kernels and its binary.
+#include "runtime/cached/built_program.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "kiln/packs/bytes.hpp"
+#include "kiln/packs/text.hpp"
+#include "runtime/identity/target.hpp"
+#include "runtime/load/build.hpp"
+#include "runtime/load/loader.hpp"
+#include "runtime/overlay/driver_number.hpp"
+
+namespace kiln::cached {
+namespace {
+
+using packs::Code;
+using packs::Status;
+
+bool add_kernel(const runtime::OpenCL &cl, cl_program built, const std::string &name,
+                packs::Variant *variant) {
+  cl_int code = CL_SUCCESS;
+  const cl_kernel kernel = cl.clCreateKernel(built, name.c_str(), &code);
+  if (kernel == nullptr) return false;
+  cl_uint arguments = 0;
+  code = cl.clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(arguments), &arguments, nullptr);
+  cl.clReleaseKernel(kernel);
+  packs::Kernel made;
+  made.name = name;
+  made.arguments = arguments;
+  variant->kernels.push_back(made);
+  return code == CL_SUCCESS;
+}
+
+bool add_kernels(const runtime::OpenCL &cl, cl_program built, packs::Variant *variant) {
+  for (const std::string &name : kernel_names(cl, built)) {
+    if (!add_kernel(cl, built, name, variant)) return false;
+  }
+  return !variant->kernels.empty();
+}
+
+cl_uint address_bits(const runtime::OpenCL &cl, cl_program built) {
+  cl_device_id device = nullptr;  // only for its size
+  cl_uint count = 0;
+  cl_uint bits = 64;
+  cl.clGetProgramInfo(built, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, nullptr);
+  std::vector<cl_device_id> devices(count);
+  cl.clGetProgramInfo(built, CL_PROGRAM_DEVICES, count * sizeof(device), devices.data(), nullptr);
+  if (count > 0) {
+    cl.clGetDeviceInfo(devices[0], CL_DEVICE_ADDRESS_BITS, sizeof(bits), &bits, nullptr);
+  }
+  return bits;
+}
+
+// Sets the source, or the module for the driver's address size.
+void set_code(const runtime::OpenCL &cl, cl_program built, const source::WholeProgram &program,
+              packs::Variant *variant) {
+  packs::Bytes bytes(program.source.begin(), program.source.end());
+  if (!program.is_il) {
+    variant->source.emplace(std::move(bytes));
+    return;
+  }
+  (address_bits(cl, built) == 32 ? variant->il32 : variant->il64).emplace(std::move(bytes));
+  std::memcpy(&variant->il_version, program.source.data() + sizeof(std::uint32_t),
+              sizeof(variant->il_version));
+}
+
+// The task's id is runtime::task_id() of the variant, which is not in a pack yet.
+Status ask_for_binary(const runtime::Device &device, cl_program built, const packs::Digest &variant,
+                      runtime::Guard *guard, packs::Bytes *out) {
+  const auto notes = runtime::known_driver_notes(device.identity, device.description);
+  if ((notes.flags & KILN_DRIVER_NEVER_ASK) != 0) {
+    return Status::error(Code::failed, "a driver note: never ask it for binaries");
+  }
+  if (guard == nullptr) return runtime::program_binary(device, built, out);
+  const std::uint64_t id = packs::xxh3(variant.data(), packs::kDigestSize) ^
+                           static_cast<unsigned>(runtime::BinaryTask::ask);
+  const runtime::DriverTask asking{id, KILN_RUNG_ERROR};
+  if (!guard->check(asking).ok()) {
+    return Status::error(Code::failed, "the driver died or hung when it was asked for a binary");
+  }
+  runtime::Guarded guarded(guard, asking, 0);
+  Status status = runtime::program_binary(device, built, out);
+  guarded.end(runtime::Verdict::binary_read);
+  return status;
+}
+
+Status add_binary(const runtime::Device &device, cl_program built, runtime::Guard *guard,
+                  packs::Contents *contents) {
+  const packs::Digest &variant = contents->programs[0].variants[0].hash;
+  packs::Bytes bytes;
+  if (Status s = ask_for_binary(device, built, variant, guard, &bytes); !s.ok()) return s;
+  packs::Binary binary{variant, packs::BlobSource(std::move(bytes)),
+                       runtime::build_log(device, built)};
+  binary.finish.why_not = "an application's own";
+  packs::Target target = runtime::target_of(device.identity, device.description);
+  target.binaries.push_back(std::move(binary));
+  contents->targets.push_back(std::move(target));
+  return {};
+}
+
+}  // namespace
+
+std::set<std::string> kernel_names(const runtime::OpenCL &cl, cl_program built) {
+  std::set<std::string> names;
+  std::size_t size = 0;
+  if (cl.clGetProgramInfo(built, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size) != CL_SUCCESS) {
+    return names;
+  }
+  std::string list(size, '\0');
+  if (cl.clGetProgramInfo(built, CL_PROGRAM_KERNEL_NAMES, size, list.data(), nullptr) !=
+      CL_SUCCESS) {
+    return names;
+  }
+  list.resize(std::min(list.find('\0'), size));
+  for (std::size_t start = 0; start < list.size();) {
+    const std::size_t end = std::min(list.find(';', start), list.size());
+    if (end > start) names.insert(list.substr(start, end - start));
+    start = end + 1;
+  }
+  return names;
+}
+
+std::optional<packs::Contents> contents_of(const runtime::OpenCL &cl, cl_program built,
+                                           const source::WholeProgram &program) {
+  packs::Variant variant;
+  variant.options = program.options;
+  set_code(cl, built, program, &variant);
+  if (!add_kernels(cl, built, &variant)) return std::nullopt;
+  // A source that tests for the device may have other kernels elsewhere: each set is a variant.
+  std::vector<std::string> kernels;
+  for (const packs::Kernel &kernel : variant.kernels) kernels.push_back(kernel.name);
+  variant.hash = packs::variant_hash(program.source, program.options, kernels);
+  variant.name = "recorded-" + packs::hex(variant.hash).substr(0, 8);
+  packs::Contents contents;
+  contents.programs.resize(1);
+  contents.programs[0].name = program.name;
+  contents.programs[0].variants.push_back(std::move(variant));
+  return contents;
+}
+
+packs::Status without_kernels() { return Status::error(Code::requirement, "it has no kernels"); }
+
+Driver driver_of(const runtime::Device &device) {
+  return {device.key().text(), device.key().hash(), runtime::driver_number(device)};
+}
+
+Status store_program(const std::string &overlay, const Driver &driver,
+                     const runtime::Device &device, cl_program built, packs::Contents contents,
+                     runtime::Guard *guard) {
+  if (Status s = add_binary(device, built, guard, &contents); !s.ok()) return s;
+  return write_cached(overlay, driver, std::move(contents));
+}
+
+}  // namespace kiln::cached
