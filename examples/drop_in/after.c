@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* before.c with Kiln in place of its cache: the pack app.kiln, which CMakeLists.txt says how to
- * make, and the folder "overlay" for what this device has to compile. Without both it builds from
- * source. */
+ * make, and the folder "overlay", which keeps what this device has to compile. The pack may be
+ * missing: then the overlay alone does what the cache did. */
 #include <CL/cl.h>
 #include <kiln/kiln_program.h>
 #include <stdio.h>

@@ -289,6 +289,12 @@ class Packages(unittest.TestCase):
             return [json.loads(text)["rung"] if text[0] == "{" else text for text in reports]
 
         self.assertEqual(after(), 2 * ["app.kiln: No such file or directory"])
+        self.assertEqual(after(), ["exact", "exact"])  # from the overlay, without any pack
+        (kept, _) = sorted((folder / "overlay").glob("cl-*.kiln"))
+        kept.write_bytes(kept.read_bytes()[:-1])
+        self.assertEqual(sorted(after()), ["app.kiln: No such file or directory", "exact"])
+        self.assertEqual(after(), ["exact", "exact"])  # built and stored again
+        shutil.rmtree(folder / "overlay")
         run("kiln", "record", "-o", "app.spool", "--", build / "before", cwd=folder)
         run("kiln", "compile", "app.spool", "-o", "app.kiln", cwd=folder)
         self.assertEqual(after(), ["source", "source"])
@@ -299,6 +305,7 @@ class Packages(unittest.TestCase):
         shutil.copy(SOURCE / "packs/golden/good-v1-final.kiln", folder / "app.kiln")
         for reason in after():  # a pack of something else
             self.assertRegex(reason, "^the pack has no program cl-")
+        self.assertEqual(after(), ["exact", "exact"])  # from the overlay
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include <unistd.h>
+
 #include "kiln/kiln.hpp"
 #include "kiln/recorded.h"
 
@@ -18,6 +20,30 @@ inline Result<std::string> recorded_name(std::string_view source, const std::str
   });
   if (!status.ok()) return status;
   return std::string(name);
+}
+
+/// Opens the pack of a program that an overlay keeps; see kiln_recorded_find().
+inline Result<Pack> find_recorded(const std::string &overlay, cl_device_id device,
+                                  const std::string &name) {
+  int file = -1;
+  std::uint64_t size = 0;
+  const Status status = detail::call([&](kiln_error *error) {
+    kiln_recorded_find(overlay.c_str(), device, name.c_str(), &file, &size, error);
+  });
+  if (!status.ok()) return status;
+  Result<Pack> pack = Pack::open_descriptor(file, 0, size);
+  ::close(file);
+  return pack;
+}
+
+/// Stores a built program in an overlay; see kiln_recorded_store().
+inline Status store_recorded(const std::string &overlay, cl_device_id device, cl_program program,
+                             std::string_view source, const std::string &options,
+                             const std::string &name) {
+  return detail::call([&](kiln_error *error) {
+    kiln_recorded_store(overlay.c_str(), device, program, source.data(), source.size(),
+                        options.c_str(), name.c_str(), error);
+  });
 }
 
 }  // namespace kiln
