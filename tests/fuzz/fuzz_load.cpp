@@ -114,6 +114,7 @@ class Fuzzer {
     if (!loader) return status_of(loader.error());
     auto loaded = loader->load(kProgram, kVariant);
     if (!loaded.program) return status_of(loaded.program.error());
+    if (const kiln::Status stored = loader->finish(); !stored) return status_of(stored);
     for (const auto &entry : fs::directory_iterator(overlay_)) {
       originals_.emplace_back(entry.path(), read_file(entry.path()));
     }
