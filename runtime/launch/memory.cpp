@@ -110,8 +110,9 @@ std::string kind_of_image(const OpenCL &cl, cl_mem image, cl_mem_object_type typ
   cl_uint samples = 0;
   cl.clGetImageInfo(image, CL_IMAGE_FORMAT, sizeof(format), &format, nullptr);
   cl.clGetImageInfo(image, CL_IMAGE_NUM_SAMPLES, sizeof(samples), &samples, nullptr);
+  constexpr cl_channel_order kDepthStencil = 0x10BE;  // not in every version of cl.h
   const cl_channel_order order = format.image_channel_order;
-  const bool is_depth = order == CL_DEPTH || order == CL_DEPTH_STENCIL;
+  const bool is_depth = order == CL_DEPTH || order == kDepthStencil;
   return concat({names[type - CL_MEM_OBJECT_IMAGE2D], samples > 1 ? "_msaa" : "",
                  is_depth ? "_depth" : "", "_t"});
 }

@@ -101,8 +101,8 @@ void find_update(const Device &device, Recording *out) {
       fields & (CL_MUTABLE_DISPATCH_ARGUMENTS_KHR | CL_MUTABLE_DISPATCH_GLOBAL_SIZE_KHR |
                 CL_MUTABLE_DISPATCH_LOCAL_SIZE_KHR);
   out->why_fixed = "the driver has no clUpdateMutableCommandsKHR";
-  out->update = extension_function<clUpdateMutableCommandsKHR_fn>(*device.cl, device.platform,
-                                                                  "clUpdateMutableCommandsKHR");
+  out->update = extension_function<UpdateMutableCommands>(*device.cl, device.platform,
+                                                          "clUpdateMutableCommandsKHR");
 }
 
 // Records the steps, changeable if `out->update` is set.
@@ -116,8 +116,7 @@ Status record(const Device &device, const CommandBufferFunctions &call, cl_comma
       (simultaneous ? CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR : 0) |
       (changeable ? CL_COMMAND_BUFFER_MUTABLE_KHR : 0);
   const cl_command_buffer_properties_khr list[] = {CL_COMMAND_BUFFER_FLAGS_KHR, flags, 0};
-  const cl_ndrange_kernel_command_properties_khr fields[] = {
-      CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, out->updatable, 0};
+  const cl_properties fields[] = {CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, out->updatable, 0};
   const char *name = "clCreateCommandBufferKHR";
   cl_int code = CL_SUCCESS;
   Handle<cl_command_buffer_khr> made(call.create(1, &queue, flags != 0 ? list : nullptr, &code),
@@ -242,15 +241,14 @@ Status update_command_buffer(const Recording &recording, std::vector<Step> *step
   }
   const std::unique_ptr<cl_mutable_dispatch_arg_khr[]> arguments(
       new cl_mutable_dispatch_arg_khr[count_arguments(*steps)]);
-  const std::unique_ptr<cl_mutable_dispatch_config_khr[]> launches(
-      new cl_mutable_dispatch_config_khr[steps->size()]);
+  const std::unique_ptr<MutableDispatchConfig[]> launches(new MutableDispatchConfig[steps->size()]);
   cl_mutable_dispatch_arg_khr *argument = arguments.get();
   cl_uint count = 0;
   for (const Step &step : *steps) {
     if (!step.stale) continue;
-    cl_mutable_dispatch_config_khr &launch = launches[count++];
+    MutableDispatchConfig &launch = launches[count++];
     launch = {};
-    launch.type = CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR;
+    launch.type = kMutableDispatchConfig;
     launch.command = step.command;
     launch.arg_list = argument;
     launch.num_args = list_changes(step, false, &argument);
@@ -263,8 +261,7 @@ Status update_command_buffer(const Recording &recording, std::vector<Step> *step
     launch.global_work_size = step.plan.padded.data();
     launch.local_work_size = step.plan.local.data();
   }
-  const cl_mutable_base_config_khr all = {CL_STRUCTURE_TYPE_MUTABLE_BASE_CONFIG_KHR, nullptr, count,
-                                          launches.get()};
+  const MutableBaseConfig all = {kMutableBaseConfig, nullptr, count, launches.get()};
   const cl_int code = recording.update(recording.buffer.get(), &all);
   if (code != CL_SUCCESS) return cl_failure("clUpdateMutableCommandsKHR", code);
   for (Step &step : *steps) step.stale = false;

@@ -43,6 +43,34 @@ struct WorkSizeQcom {
   const std::size_t *sizes;
 };
 
+// clUpdateMutableCommandsKHR as cl_khr_command_buffer_mutable_dispatch 0.9.0 and 0.9.1 have it,
+// with its structs: Khronos' headers have only those of the latest version, which differ.
+struct MutableDispatchConfig {
+  cl_uint type;
+  const void *next;
+  cl_mutable_command_khr command;
+  cl_uint num_args;
+  cl_uint num_svm_args;
+  cl_uint num_exec_infos;
+  cl_uint work_dim;
+  const cl_mutable_dispatch_arg_khr *arg_list;
+  const cl_mutable_dispatch_arg_khr *arg_svm_list;
+  const void *exec_info_list;
+  const std::size_t *global_work_offset;
+  const std::size_t *global_work_size;
+  const std::size_t *local_work_size;
+};
+struct MutableBaseConfig {
+  cl_uint type;
+  const void *next;
+  cl_uint num_mutable_dispatch;
+  const MutableDispatchConfig *mutable_dispatch_list;
+};
+constexpr cl_uint kMutableBaseConfig = 0;
+constexpr cl_uint kMutableDispatchConfig = 1;
+using UpdateMutableCommands = cl_int(CL_API_CALL *)(cl_command_buffer_khr,
+                                                    const MutableBaseConfig *);
+
 struct CommandBufferFunctions {
   clCreateCommandBufferKHR_fn create = nullptr;
   clCommandNDRangeKernelKHR_fn add = nullptr;
@@ -66,10 +94,10 @@ struct Recording {
   kiln_recording kind = KILN_RECORDING_NONE;
   Handle<cl_command_buffer_khr> buffer;
   clEnqueueCommandBufferKHR_fn enqueue_buffer = nullptr;
-  clUpdateMutableCommandsKHR_fn update = nullptr;  // null: the recording cannot be changed
-  const char *why_fixed = nullptr;                 // the reason, if `update` is null
-  cl_mutable_dispatch_fields_khr updatable = 0;    // fields of each launch
-  Handle<cl_command_queue> recordable;             // the queue on which `qcom` was recorded
+  UpdateMutableCommands update = nullptr;        // null: the recording cannot be changed
+  const char *why_fixed = nullptr;               // the reason, if `update` is null
+  cl_mutable_dispatch_fields_khr updatable = 0;  // fields of each launch
+  Handle<cl_command_queue> recordable;           // the queue on which `qcom` was recorded
   Handle<RecordingQcom> qcom;
   decltype(RecordableFunctions::enqueue) enqueue_qcom = nullptr;
 };

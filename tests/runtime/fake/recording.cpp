@@ -39,11 +39,11 @@ cl_command_buffer_khr CL_API_CALL create_buffer(cl_uint, const cl_command_queue 
   return made;
 }
 
-cl_int CL_API_CALL add(cl_command_buffer_khr buffer, cl_command_queue,
-                       const cl_ndrange_kernel_command_properties_khr *fields, cl_kernel kernel,
-                       cl_uint dimensions, const std::size_t *, const std::size_t *global,
-                       const std::size_t *local, cl_uint, const cl_sync_point_khr *,
-                       cl_sync_point_khr *, cl_mutable_command_khr *command) {
+cl_int CL_API_CALL add(cl_command_buffer_khr buffer, cl_command_queue, const cl_properties *fields,
+                       cl_kernel kernel, cl_uint dimensions, const std::size_t *,
+                       const std::size_t *global, const std::size_t *local, cl_uint,
+                       const cl_sync_point_khr *, cl_sync_point_khr *,
+                       cl_mutable_command_khr *command) {
   const bool wants_change = fields != nullptr;
   if (wants_change != (command != nullptr) || wants_change == object(buffer).bytes.empty() ||
       (wants_change && (fields[0] != CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR ||
@@ -106,16 +106,16 @@ cl_int CL_API_CALL enqueue_recording(cl_command_queue queue, RecordingQcom recor
   return CL_SUCCESS;
 }
 
-cl_int CL_API_CALL update(cl_command_buffer_khr buffer, const cl_mutable_base_config_khr *all) {
+cl_int CL_API_CALL update(cl_command_buffer_khr buffer, const runtime::MutableBaseConfig *all) {
   if (the_fake.update_code != CL_SUCCESS) return the_fake.update_code;
-  if (all->type != CL_STRUCTURE_TYPE_MUTABLE_BASE_CONFIG_KHR || all->next != nullptr) {
+  if (all->type != runtime::kMutableBaseConfig || all->next != nullptr) {
     return CL_INVALID_VALUE;
   }
   for (cl_uint i = 0; i < all->num_mutable_dispatch; ++i) {
-    const cl_mutable_dispatch_config_khr &one = all->mutable_dispatch_list[i];
+    const runtime::MutableDispatchConfig &one = all->mutable_dispatch_list[i];
     const auto place = static_cast<std::size_t>(reinterpret_cast<const char *>(one.command) -
                                                 object(buffer).bytes.data());
-    if (one.type != CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR || one.next != nullptr ||
+    if (one.type != runtime::kMutableDispatchConfig || one.next != nullptr ||
         place >= object(buffer).launches.size() || one.num_exec_infos != 0 ||
         (one.num_args == 0) != (one.arg_list == nullptr) ||
         (one.num_svm_args == 0) != (one.arg_svm_list == nullptr)) {
