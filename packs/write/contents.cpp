@@ -38,7 +38,8 @@ Argument read_argument(const fb::Argument &in) {
 
 Kernel read_kernel(const Pack &pack, const fb::Kernel &in) {
   Kernel out{in.name()->str(), in.arguments(), text(in.range())};
-  for (const ParameterRef parameter : KernelRef(&in).parameters()) {
+  const auto parameters = KernelRef(&in).parameters();
+  for (const ParameterRef parameter : parameters) {
     out.parameters.push_back(
         {std::string(text_at(pack, parameter.name())), std::string(text_at(pack, parameter.type())),
          parameter.size(), parameter.address_space(), parameter.access(), parameter.qualifiers()});
