@@ -56,18 +56,27 @@ class HostStep {
   Result<Sources> flatten_source(const ManifestProgram &program, const ManifestVariant &variant);
   // Returns everything that decides the answer of compile() but the tools.
   nlohmann::json inputs_of(const VariantJob &job) const;
+  // Chooses the variants that sources are proven with. Call it once, before compile(), with all
+  // jobs.
+  void choose_proofs(const std::vector<VariantJob> &jobs) {
+    for (const VariantJob &job : jobs) {
+      Proof &proof = proofs_[job.sources.packed];
+      if (proof.job == nullptr) proof.job = &job;
+    }
+  }
   // Compiles a variant. Safe to call from several threads at once.
   Status compile(const VariantJob &job, HostAnswer *out);
 
  private:
   struct Proof {
+    const VariantJob *job = nullptr;
     std::once_flag once;
     Status status;
   };
 
-  // Proves each source once for all its variants, with the options of whichever is first: this
-  // tries each macro that conditions ask for, and proving with all options would take half as long
-  // as compiling them.
+  // Proves each source once for all its variants, with the options of the first in the manifest.
+  // This tries each macro that conditions ask for, and proving with all options would take half as
+  // long as compiling them.
   Status prove(const VariantJob &job);
   HostCompileRequest request(const VariantJob &job, std::uint32_t bits) const;
   // Without `il`, only checks the kernels.
@@ -78,7 +87,6 @@ class HostStep {
   const Manifest &manifest_;
   std::filesystem::path folder_;
   const Toolchain &toolchain_;
-  std::mutex mutex_;                     // of the map
   std::map<std::string, Proof> proofs_;  // by flattened text
 };
 
@@ -175,17 +183,14 @@ nlohmann::json HostStep::inputs_of(const VariantJob &job) const {
 
 Status HostStep::prove(const VariantJob &job) {
   if (!job.sources.has_includes) return {};
-  Proof *proof = nullptr;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    proof = &proofs_[job.sources.packed];
-  }
-  std::call_once(proof->once, [&] {
-    proof->status =
-        prove_source(toolchain_.clang, {job.variant.source, job.program.include_dirs,
-                                        job.variant.record.options, job.sources.packed});
+  Proof &proof = proofs_.at(job.sources.packed);
+  std::call_once(proof.once, [&] {
+    const VariantJob &first = *proof.job;
+    proof.status =
+        prove_source(toolchain_.clang, {first.variant.source, first.program.include_dirs,
+                                        first.variant.record.options, first.sources.packed});
   });
-  return proof->status;
+  return proof.status;
 }
 
 HostCompileRequest HostStep::request(const VariantJob &job, std::uint32_t bits) const {
@@ -354,6 +359,7 @@ BasePack make_base_pack(const Manifest &manifest, const std::filesystem::path &m
   for (const Sources &each : sources) base.files.insert(each.files.begin(), each.files.end());
   HostStore store(options.store, toolchain);
   const std::vector<VariantJob> jobs = jobs_of(manifest, sources);
+  step.choose_proofs(jobs);
   std::vector<Outcome> outcomes = compile_all(jobs, &step, options, &store, progress, &base);
   base.store_status = store.status();
   std::size_t next = 0;

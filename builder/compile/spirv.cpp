@@ -583,7 +583,7 @@ Result<std::vector<std::uint8_t>> without_argument_info(std::span<const std::uin
     const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(at * 4);
     kept.insert(kept.end(), first, first + static_cast<std::ptrdiff_t>(instruction.size() * 4));
   });
-  // llvm-spirv gives these texts the last ids, so the bound is what it is without them.
+  // llvm-spirv gives these texts the last ids, so the bound shrinks by their number.
   constexpr std::size_t kBoundWord = 3;
   std::uint32_t bound = words[kBoundWord];
   while (bound > 0 && gone.contains(bound - 1)) --bound;

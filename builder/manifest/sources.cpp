@@ -42,7 +42,7 @@ fs::path shown(const fs::path &folder) {
   return near.empty() || *near.begin() == ".." ? folder : near;
 }
 
-// JSON's strings and arrays of strings are TOML's, too.
+// Strings and arrays of strings are written alike in JSON and in TOML.
 std::string toml_text(const nlohmann::json &value) {
   return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
