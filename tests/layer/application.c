@@ -27,6 +27,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "wait_for_commands.h"
+
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 enum { ITEMS = 64, THREADS = 8, ROUNDS = 5, SOURCES = 4, REUSES = 12, WAIT_SECONDS = 10 };
 
@@ -145,6 +147,7 @@ static cl_kernel kernel_of(cl_program program, const char *name) {
 
 static cl_int run_with(const Place *place, cl_kernel kernel, cl_mem in, cl_mem out, cl_int *data) {
   const size_t range = ITEMS;
+  const cl_uint references = references_of(kernel);
   cl_int code = clSetKernelArg(kernel, 0, sizeof(in), &in);
   if (code == CL_SUCCESS) {
     code = clSetKernelArg(kernel, 1, sizeof(out), &out);
@@ -156,6 +159,7 @@ static cl_int run_with(const Place *place, cl_kernel kernel, cl_mem in, cl_mem o
     code = clEnqueueReadBuffer(place->queue, out, CL_TRUE, 0, ITEMS * sizeof(cl_int), data, 0, NULL,
                                NULL);
   }
+  wait_for_commands(kernel, references);
   return code;
 }
 

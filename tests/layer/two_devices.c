@@ -18,7 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "wait_for_commands.h"
 
 enum { DEVICES = 2, FIRST = 1, SECOND = 2, BOTH = 3 }; /* the last three are sets */
 
@@ -142,32 +143,17 @@ static int result_on(int i, cl_kernel kernel, cl_mem out) {
   return code == CL_SUCCESS ? value : code;
 }
 
-static cl_uint references_of(cl_program program) {
-  cl_uint references = 0;
-  clGetProgramInfo(program, CL_PROGRAM_REFERENCE_COUNT, sizeof(references), &references, NULL);
-  return references;
-}
-
-/* PoCL ends a command before it releases the command's kernel, and refuses builds until then. */
-static void wait_for_references(cl_program program, cl_uint references) {
-  int i;
-  for (i = 0; i < 1000 && references_of(program) > references; ++i) {
-    const struct timespec pause = {0, 1000000};
-    nanosleep(&pause, NULL);
-  }
-}
-
 static void say_kernel(const char *when, cl_program program, int set, const char *name) {
   const cl_int number = 21;
   size_t sizes[3] = {0, 0, 0};
   char text[64] = "";
   cl_int code = CL_SUCCESS;
   cl_mem out = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof(number), NULL, NULL);
-  const cl_uint references = references_of(program);
   cl_kernel kernel = clCreateKernel(program, name, &code);
   int i;
   printf("%s: clCreateKernel %s %d\n", when, name, code);
   if (kernel != NULL) {
+    const cl_uint references = references_of(kernel);
     clSetKernelArg(kernel, 0, sizeof(out), &out);
     clSetKernelArg(kernel, 1, sizeof(number), &number);
     code = clGetKernelInfo(kernel, CL_KERNEL_ATTRIBUTES, sizeof(text), text, NULL);
@@ -185,8 +171,8 @@ static void say_kernel(const char *when, cl_program program, int set, const char
                                     sizes, NULL);
     printf("%s: COMPILE_WORK_GROUP_SIZE of no device %d\n", when, code);
     printf("%s: build with a kernel alive %d\n", when, build(program, set, 0, ""));
+    wait_for_commands(kernel, references);
     clReleaseKernel(kernel);
-    wait_for_references(program, references);
   }
   clReleaseMemObject(out);
 }
