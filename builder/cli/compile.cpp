@@ -65,12 +65,6 @@ std::optional<Input> read_recorded(const std::string &folder, const HostTools &t
         "warning: {} differ at each start, so no pack can serve them: see 'kiln pack inspect {}'",
         count(spool->changing.size(), "program"), folder));
   }
-  if (!spool->linked.empty()) {
-    complain(
-        fmt::format("warning: {} linked of several programs or with options, which is not built "
-                    "offline: 'kiln pack inspect {}' names them, and an overlay serves them",
-                    count(spool->linked.size(), "program"), folder));
-  }
   Input input{std::move(spool->contents), {}, {}};
   const auto unproven = builder::prove_spool(folder, tools.clang, &input.contents);
   if (!unproven.ok()) {

@@ -20,6 +20,7 @@
 #include "builder/compile/same_tokens.hpp"
 #include "builder/compile/toolchain.hpp"
 #include "builder/process/fork_call.hpp"
+#include "kiln/packs/linked_source.hpp"
 #include "runtime/source/build_options.hpp"
 #include "runtime/source/logical_lines.hpp"
 #include "runtime/source/recorded_files.hpp"
@@ -380,9 +381,10 @@ Status prove_recorded_in(const std::string &folder, const fs::path &clang,
   return prover.prove();
 }
 
-// A program of a spool that includes files or may include some.
-struct ProgramToProve {
+// A text of a spool's program that includes files or may include some.
+struct TextToProve {
   std::size_t program;  // its index in the contents
+  source::WholeProgram text;
   std::vector<fs::path> files;
   Status status{};
 };
@@ -400,14 +402,35 @@ std::map<std::string, std::vector<fs::path>> recorded_files_in(const std::string
   return found;
 }
 
-Status read_texts(const packs::Variant &variant, source::WholeProgram *program) {
-  packs::Bytes bytes;
-  if (variant.source) {
-    if (Status s = variant.source->read(&bytes); !s.ok()) return s;
+// Adds the program, or the parts of a linked program that are compiled from source.
+void add_texts(source::WholeProgram program, std::vector<source::WholeProgram> *texts) {
+  std::vector<packs::LinkedPart> parts;
+  if (!packs::read_linked_source(program.source, &parts)) {
+    texts->push_back(std::move(program));
+    return;
   }
-  program->source.assign(bytes.begin(), bytes.end());
-  program->options = variant.options;
-  return {};
+  for (const packs::LinkedPart &part : parts) {
+    if (part.is_il) continue;
+    add_texts({source::program_name(part.source, part.options), std::string(part.source),
+               std::string(part.options)},
+              texts);
+  }
+}
+
+// Returns the texts of a recorded program; its variants may differ only in their kernels.
+Result<std::vector<source::WholeProgram>> texts_of(const packs::Program &program) {
+  std::vector<source::WholeProgram> texts;
+  packs::Bytes before;
+  for (const packs::Variant &variant : program.variants) {
+    packs::Bytes bytes;
+    if (variant.source) {
+      if (Status s = variant.source->read(&bytes); !s.ok()) return s;
+    }
+    if (bytes == before) continue;
+    add_texts({program.name, std::string(bytes.begin(), bytes.end()), variant.options}, &texts);
+    before = std::move(bytes);
+  }
+  return texts;
 }
 
 Status prove_with(const fs::path &clang, const fs::path &path, source::WholeProgram *program) {
@@ -419,42 +442,34 @@ Status prove_with(const fs::path &clang, const fs::path &path, source::WholeProg
   return prove_recorded(clang, *program);
 }
 
-Status prove(const fs::path &clang, const packs::Program &recorded, const ProgramToProve &job) {
-  source::WholeProgram program;
-  program.name = recorded.name;
-  std::string before;
-  for (const packs::Variant &variant : recorded.variants) {  // may differ only in their kernels
-    if (Status s = read_texts(variant, &program); !s.ok()) return s;
-    if (program.source == before) continue;
-    before = program.source;
-    if (job.files.empty() && !source::is_put_together(program.source)) {
-      if (Status s = prove_recorded(clang, program); !s.ok()) return s;
-    } else if (job.files.empty()) {
-      return {Code::failed, program.name +
-                                ": it includes files that the spool does not have: record it again "
-                                "with this Kiln"};
-    }
-    for (const fs::path &path : job.files) {
-      if (Status s = prove_with(clang, path, &program); !s.ok()) return s;
-    }
+Status prove(const fs::path &clang, TextToProve *job) {
+  source::WholeProgram &text = job->text;
+  if (job->files.empty() && source::is_put_together(text.source)) {
+    return {Code::failed,
+            text.name +
+                ": it includes files that the spool does not have: record it again with "
+                "this Kiln"};
+  }
+  if (job->files.empty()) return prove_recorded(clang, text);
+  for (const fs::path &path : job->files) {
+    if (Status s = prove_with(clang, path, &text); !s.ok()) return s;
   }
   return {};
 }
 
-Result<std::vector<ProgramToProve>> programs_to_prove(const std::string &folder,
-                                                      const packs::Contents &contents) {
+Result<std::vector<TextToProve>> texts_to_prove(const std::string &folder,
+                                                const packs::Contents &contents) {
   auto recorded = recorded_files_in(folder);
-  std::vector<ProgramToProve> jobs;
+  std::vector<TextToProve> jobs;
   for (std::size_t i = 0; i < contents.programs.size(); ++i) {
-    auto &files = recorded[contents.programs[i].name];
-    source::WholeProgram program;
-    bool may_include_files = !files.empty();
-    for (const packs::Variant &variant : contents.programs[i].variants) {
-      if (may_include_files) break;
-      if (Status s = read_texts(variant, &program); !s.ok()) return s;
-      may_include_files = source::is_put_together(program.source) || may_include(program.source);
+    auto texts = texts_of(contents.programs[i]);
+    if (!texts.ok()) return texts.status();
+    for (source::WholeProgram &text : *texts) {
+      const auto &files = recorded[text.name];
+      if (!files.empty() || source::is_put_together(text.source) || may_include(text.source)) {
+        jobs.push_back({i, std::move(text), files});
+      }
     }
-    if (may_include_files) jobs.push_back({i, std::move(files)});
   }
   return jobs;
 }
@@ -501,7 +516,7 @@ Status prove_source(const fs::path &clang, const SourceToProve &source) {
 Result<std::vector<Status>> prove_spool(const std::string &folder, const std::string &clang,
                                         packs::Contents *contents) {
   std::vector<Status> failures;
-  auto jobs = programs_to_prove(folder, *contents);
+  auto jobs = texts_to_prove(folder, *contents);
   if (!jobs.ok()) return jobs.status();
   if (jobs->empty()) return failures;
   const auto tool = find_clang(clang);
@@ -509,8 +524,8 @@ Result<std::vector<Status>> prove_spool(const std::string &folder, const std::st
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t i = 0; (i = next++) < jobs->size();) {
-      ProgramToProve &job = (*jobs)[i];
-      job.status = prove(tool->path, contents->programs[job.program], job);
+      TextToProve &job = (*jobs)[i];
+      job.status = prove(tool->path, &job);
     }
   };
   std::vector<std::future<void>> others;
@@ -519,13 +534,18 @@ Result<std::vector<Status>> prove_spool(const std::string &folder, const std::st
   }
   work();
   for (auto &other : others) other.get();
-  for (auto job = jobs->rbegin(); job != jobs->rend(); ++job) {
-    if (job->status.ok()) continue;
-    const auto program = contents->programs.begin() + static_cast<std::ptrdiff_t>(job->program);
-    failures.push_back(std::move(job->status));
-    contents->programs.erase(program);
+  for (const TextToProve &job : *jobs) {
+    if (job.status.ok()) continue;
+    const std::string &name = contents->programs[job.program].name;
+    failures.push_back(job.text.name == name ? job.status
+                                             : named(name + ": ", job.status.code, job.status));
   }
-  std::reverse(failures.begin(), failures.end());
+  std::size_t erased = contents->programs.size();
+  for (auto job = jobs->rbegin(); job != jobs->rend(); ++job) {
+    if (job->status.ok() || job->program == erased) continue;
+    erased = job->program;
+    contents->programs.erase(contents->programs.begin() + static_cast<std::ptrdiff_t>(erased));
+  }
   return failures;
 }
 

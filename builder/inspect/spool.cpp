@@ -48,13 +48,6 @@ std::string read_bytes(const std::string &path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::set<std::string> lines_of(const std::string &text) {
-  std::set<std::string> found;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) found.insert(line);
-  return found;
-}
-
 // A pack in memory: a spool may have more packs than a process can keep open.
 struct HeldPack {
   std::string bytes;
@@ -120,17 +113,13 @@ std::vector<std::string> changing_programs(const packs::Contents &contents,
 Result<Spool> read_spool(const std::string &folder) {
   std::vector<std::string> files;
   if (Status s = packs::packs_in(folder, &files); !s.ok()) return s;
-  const std::set<std::string> linked = lines_of(read_bytes(folder + "/" + packs::kLinksFile));
   if (files.empty()) {
-    const char *found = linked.empty()
-                            ? ": no program was recorded: the folder has no *.kiln files"
-                            : ": all that was recorded is linked of several programs or with "
-                              "options, which cannot be built offline";
-    return Status(Code::failed, folder + found);
+    return Status(Code::failed,
+                  folder + ": no program was recorded: the folder has no *.kiln files");
   }
   auto contents = merged(files, 0, files.size());
   if (!contents.ok()) return contents.status();
-  Spool spool{*std::move(contents), {}, {linked.begin(), linked.end()}};
+  Spool spool{*std::move(contents), {}};
   spool.changing = changing_programs(spool.contents, read_bytes(folder + "/" + packs::kStartsFile));
   return spool;
 }

@@ -17,9 +17,6 @@ struct Spool {
   // at least two, built another with the same options and kernels: no pack can have the next one.
   // Sorted.
   std::vector<std::string> changing;
-  // Names of programs that were linked from several programs, or with options, and have no pack:
-  // they cannot be built offline. Sorted.
-  std::vector<std::string> linked;
 };
 
 // Reads a spool. Fails with a pack's error code and the pack's name, and with Code::failed if the

@@ -6,6 +6,7 @@
 
 #include "builder/base/build_log.hpp"
 #include "builder/base/this_process.hpp"
+#include "builder/device/build_source.hpp"
 #include "builder/finish/finishers.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/prove/launch_results.hpp"
@@ -69,10 +70,12 @@ json compile_job(const JobRequest &request, OpenedPack *opened, const std::strin
   if (const Status s = input->read(&bytes); !s.ok()) return to_json(s);
   const bool is_source = variant.source && input == &*variant.source;
   const auto build = [&] {
-    return runtime::build_program(device, opened->child.context.get(),
-                                  is_source ? Form::source : Form::il, {bytes.data(), bytes.size()},
-                                  variant.options, expected(variant),
-                                  request.parallel ? device.description.one_thread : "");
+    const packs::View view{bytes.data(), bytes.size()};
+    const cl_context context = opened->child.context.get();
+    return is_source ? build_source(device, context, view, variant.options, expected(variant),
+                                    request.parallel ? device.description.one_thread : "")
+                     : runtime::build_program(device, context, Form::il, view, variant.options,
+                                              expected(variant));
   };
   stage(JobStage::compiling);
   const auto start = Clock::now();

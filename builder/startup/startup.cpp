@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "builder/device/build_source.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
@@ -16,7 +17,6 @@
 #include "builder/startup/timed_starts.hpp"
 #include "builder/tune/sampler.hpp"
 #include "kiln/packs/writer.hpp"
-#include "runtime/load/build.hpp"
 #include "runtime/load/tuning.hpp"
 
 namespace kiln::builder {
@@ -81,9 +81,8 @@ json driver_binaries(const DeviceInfo &info, const std::vector<StartItem> &items
   json binaries = json::array();
   for (const StartItem &item : items) {
     std::vector<runtime::ExpectedKernel> none;
-    const auto outcome =
-        runtime::build_program(*child.device, child.context.get(), runtime::Form::source,
-                               {item.source.data(), item.source.size()}, item.options, none);
+    const auto outcome = build_source(*child.device, child.context.get(),
+                                      {item.source.data(), item.source.size()}, item.options, none);
     packs::Bytes bytes;
     Status status = outcome.error;
     for (const Stage &stage : item.workload.stages) {

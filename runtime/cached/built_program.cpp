@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kiln/packs/bytes.hpp"
+#include "kiln/packs/linked_source.hpp"
 #include "kiln/packs/text.hpp"
 #include "runtime/identity/target.hpp"
 #include "runtime/load/build.hpp"
@@ -133,7 +134,8 @@ std::optional<packs::Contents> contents_of(const runtime::OpenCL &cl, cl_program
   std::vector<std::string> kernels;
   for (const packs::Kernel &kernel : variant.kernels) kernels.push_back(kernel.name);
   variant.hash = packs::variant_hash(program.source, program.options, kernels);
-  variant.name = "recorded-" + packs::hex(variant.hash).substr(0, 8);
+  variant.name = packs::is_linked_source(program.source) ? source::kLinkedVariant : "recorded-";
+  variant.name += packs::hex(variant.hash).substr(0, 8);
   packs::Contents contents;
   contents.programs.resize(1);
   contents.programs[0].name = program.name;

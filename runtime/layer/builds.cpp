@@ -35,26 +35,16 @@ struct Pending {
   WholeProgram whole;
 };
 
-// Watches the launches of `program`, which stands for the application's `own`, if they matter. A
-// program for several devices has a file for each of them, and a launch belongs to one of these
-// files, so its launches are not watched.
-void watch(cl_program program, cl_program own, const LaunchFile &file) {
-  if (file.path.empty() || only_device(own) == nullptr) return;
+// Watches the launches of `program` if they matter. A program for several devices has a file for
+// each of them, and a launch belongs to one of these files, so its launches are not watched.
+void watch(cl_program program, const LaunchFile &file) {
+  if (file.path.empty() || only_device(program) == nullptr) return;
   launches().set_program(program, file.path, file.lines);
-}
-
-// Notes the driver's build, which may stand for the application's `own`.
-Status note_and_watch(cl_program built, cl_program own, const Devices &devices,
-                      const WholeProgram &whole) {
-  LaunchFile file;
-  const Status noted = note_built(built, devices, whole, &file);
-  if (noted.ok()) watch(built, own, file);
-  return noted;
 }
 
 void CL_CALLBACK when_built(cl_program program, void *user) {
   const std::unique_ptr<Pending> pending(static_cast<Pending *>(user));
-  (void)note_and_watch(program, program, pending->devices, pending->whole);
+  (void)note_built(program, program, pending->devices, pending->whole);
   pending->notify(program, pending->user);
 }
 
@@ -65,7 +55,7 @@ cl_int build_and_note(const ProgramPointer &program, const BuildArguments &argum
   if (arguments.notify == nullptr) {
     const cl_int code = by_driver(program, arguments);
     if (code == CL_SUCCESS) {
-      report->reason = outcome_of(note_and_watch(program->handle, program->handle, devices, whole),
+      report->reason = outcome_of(note_built(program->handle, program->handle, devices, whole),
                                   devices, report->missing);
     }
     return code;
@@ -108,8 +98,7 @@ bool stand_and_note(const ProgramPointer &program, const Options &options, const
   twin->of_text = runtime::Handle<cl_program>(made, next.clReleaseProgram);
   twin->asked = true;
   objects().set_twin(program, twin);
-  report->reason =
-      outcome_of(note_and_watch(made, program->handle, devices, whole), devices, report->missing);
+  report->reason = outcome_of(note_built(made, made, devices, whole), devices, report->missing);
   return true;
 }
 
@@ -120,9 +109,7 @@ std::string note_apart(const ProgramPointer &program, const Options &options,
                        const std::string &missing) {
   const cl_program made = build_named(program->context, whole, options, devices);
   if (made == nullptr) return kOnlyWithFiles;
-  LaunchFile file;
-  const Status noted_status = note_built(made, devices, whole, &file);
-  if (noted_status.ok()) watch(program->handle, program->handle, file);
+  const Status noted_status = note_built(made, program->handle, devices, whole);
   launches().set_program(made, "");
   next.clReleaseProgram(made);
   return outcome_of(noted_status, devices, missing);
@@ -156,7 +143,7 @@ void take_twin(const ProgramPointer &program, const WholeProgram &whole, const O
   built->nearest = served.nearest;
   objects().set_twin(program, std::make_shared<Twin>(served.program, whole, options, devices,
                                                      served.logs, served.tuned));
-  watch(served.program, program->handle, served.launches);
+  watch(served.program, served.launches);
 }
 
 // Has the driver build the program for the twin's devices, unless `devices` includes them all, so
@@ -231,10 +218,12 @@ cl_program refuse(const std::string &why, cl_int *status, cl_int *code) {
 
 }  // namespace
 
-Status note_built(cl_program built, const Devices &devices, const WholeProgram &whole,
-                  LaunchFile *launches) {
+Status note_built(cl_program built, cl_program launched, const Devices &devices,
+                  const WholeProgram &whole) {
+  LaunchFile file;
   const Status status = settings().record ? record_program(built, devices, whole, settings().spool)
-                                          : cache_for_each(built, devices, whole, launches);
+                                          : cache_for_each(built, devices, whole, &file);
+  if (status.ok()) watch(launched, file);
   if (!status.ok() && status.code != Code::requirement) {
     complain_once((settings().record ? "not recorded: " : "not kept: ") + status.message);
   }

@@ -28,10 +28,10 @@ struct BuildArguments {
 // the reason why the call is left to the driver.
 packs::Result<Devices> devices_asked(const BuildArguments &arguments, const Devices &all);
 
-// Stores the driver's build for these devices in the spool, or in the overlay for later starts; new
-// launches then go to `*launches`. Complains if that fails.
-packs::Status note_built(cl_program built, const Devices &devices, const WholeProgram &whole,
-                         LaunchFile *launches);
+// Stores the driver's build for these devices in the spool, or in the overlay for later starts,
+// and then watches the launches of `launched` for the overlay. Complains if that fails.
+packs::Status note_built(cl_program built, cl_program launched, const Devices &devices,
+                         const WholeProgram &whole);
 
 // Returns the twin's program as the driver builds it from the text that was named. Builds it once;
 // the twin owns it. Returns null if the driver fails.

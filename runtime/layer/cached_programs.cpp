@@ -145,12 +145,17 @@ cl_program create_named(cl_context context, const WholeProgram &whole) {
                      : next.clCreateProgramWithSource(context, 1, &text, &size, &code);
 }
 
-void note_parts(const std::vector<std::string> &names, const kiln_device &device) {
+void note_parts(const WholeProgram &link, const Devices &devices) {
   runtime::Folder folder;
-  if (!cached::open_folder(settings().overlay, "", &folder).ok()) return;
-  const cached::Driver &driver = driver_of(device);
-  for (const std::string &name : names) {
-    (void)folder.write_file(cached::file_name(name, driver, cached::kPartSuffix), nullptr, 0);
+  if (link.parts.empty() || !cached::open_folder(settings().overlay, "", &folder).ok()) return;
+  for (const cl_device_id id : devices) {
+    kiln_device *device = nullptr;
+    if (find_device(id, &device, nullptr) != KILN_OK) continue;
+    for (const WholeProgram &part : link.parts) {
+      const std::string name =
+          cached::file_name(part.name, driver_of(*device), cached::kPartSuffix);
+      (void)folder.write_file(name, nullptr, 0);
+    }
   }
 }
 

@@ -73,10 +73,9 @@ packs::Status store_program(cl_program built, const Part &part, const WholeProgr
 // Adds the launch to its file. Complains if that fails.
 void note_new_launch(const Launches::Fresh &launch);
 
-// Notes, beside the cached programs, that programs with these names are parts of a link that is
-// cached for the device. If the next start compiles them in the same way, the link serves it, and
-// the parts need not be compiled.
-void note_parts(const std::vector<std::string> &names, const kiln_device &device);
+// Notes, beside the cached programs, the names of a link's parts for these devices. If the next
+// start compiles them in the same way, the link serves it, and the parts need not be compiled.
+void note_parts(const WholeProgram &link, const Devices &devices);
 bool is_part(const std::string &name, const kiln_device &device);
 
 }  // namespace kiln::layer

@@ -18,9 +18,6 @@ namespace {
 constexpr char kUnknownParts[] =
     "it is not of programs that were compiled from source for the same devices, in plain calls";
 constexpr char kLibrary[] = "it is a library";
-constexpr char kNotOffline[] =
-    "it is not recorded: it is linked of several programs or with options, which kiln build does "
-    "not";
 
 // Returns the headers, or nothing if the layer did not see a header or the driver must judge the
 // call.
@@ -55,8 +52,7 @@ std::shared_ptr<Compilation> follow(const ProgramPointer &program,
 // The result of a link: the program that one clBuildProgram makes from the only part, or a program
 // named after its parts.
 struct Link {
-  WholeProgram whole;
-  std::vector<std::string> parts;  // empty: as from one clBuildProgram
+  WholeProgram whole;  // without parts: as from one clBuildProgram
   Devices devices;
   bool is_library = false;
 };
@@ -68,6 +64,7 @@ std::optional<Link> link_of(const LinkArguments &arguments) {
   if (!asked.ok()) return {};
   Link made;
   made.devices = *asked;
+  std::vector<WholeProgram> parts;
   CompilationPointer compilation;
   for (cl_uint i = 0; i < arguments.count; ++i) {
     const ProgramPointer known = objects().find(arguments.programs[i]);
@@ -76,15 +73,14 @@ std::optional<Link> link_of(const LinkArguments &arguments) {
         !contains_all(compilation->devices, made.devices)) {
       return {};
     }
-    made.parts.push_back(compilation->whole.name);
+    parts.push_back(compilation->whole);
   }
   const std::string options = arguments.build.options_text();
   made.is_library = options.find("-create-library") != std::string::npos;
   if (arguments.count == 1 && options.empty() && !compilation->is_library) {
     made.whole = compilation->whole;
-    made.parts.clear();
   } else {
-    made.whole = source::whole_link(made.parts, options);
+    made.whole = source::whole_link(std::move(parts), options);
   }
   return made;
 }
@@ -114,35 +110,12 @@ void know_library(cl_program linked, cl_context context, const Link &link) {
   objects().add(known);
 }
 
-// Stores a program that is linked from several. The driver's binary is taken here, since no other
-// process can make it.
-packs::Status keep_link(cl_program linked, const Link &link) {
-  packs::Status status;
-  for (const Part &part : parts_of(linked, link.devices)) {
-    if (packs::Status s = store_program(linked, part, link.whole); !s.ok()) status = std::move(s);
-  }
-  if (!status.ok()) return status;
-  for (const cl_device_id id : link.devices) {
-    kiln_device *device = nullptr;
-    if (find_device(id, &device, nullptr) == KILN_OK) note_parts(link.parts, *device);
-  }
-  return status;
-}
-
 // Notes a program that the driver linked, and returns the outcome for the report.
 std::string note(cl_program linked, const Link &link, const std::string &missing) {
   if (linked == nullptr) return kRefused;
-  if (link.parts.empty()) {
-    LaunchFile launches;  // not watched: the program may be for other devices, too
-    return outcome_of(note_built(linked, link.devices, link.whole, &launches), link.devices,
-                      missing);
-  }
-  if (!settings().record) {
-    const packs::Status status = keep_link(linked, link);
-    return missing + "; " + (status.ok() ? "the overlay keeps it" : status.message);
-  }
-  note_link(settings().spool, link.whole.name);
-  return kNotOffline;
+  const packs::Status status = note_built(linked, linked, link.devices, link.whole);
+  if (status.ok() && !settings().record) note_parts(link.whole, link.devices);
+  return outcome_of(status, link.devices, missing);
 }
 
 // Has the driver link. A twin's place is taken by a program from the text that was named. If the

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that are compiled and linked in two calls. A program that is compiled and then linked
 // alone, without linker options, equals the result of one clBuildProgram, and is recorded and
-// served under that name. Any other link is named after its parts and options: the overlay stores
-// and serves it, and no pack is built from it.
+// served under that name. Any other link is named after its parts and options.
 #pragma once
 
 #include <optional>

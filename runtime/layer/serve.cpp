@@ -3,13 +3,16 @@
 #include "runtime/layer/serve.hpp"
 
 #include <algorithm>
+#include <map>
 
+#include "kiln/packs/linked_source.hpp"
 #include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/text.hpp"
 #include "runtime/layer/base/build_report.hpp"
 #include "runtime/layer/base/settings.hpp"
 #include "runtime/layer/record/launches.hpp"
 #include "runtime/layer/record/record.hpp"
+#include "runtime/source/whole_program.hpp"
 
 namespace kiln::layer {
 namespace {
@@ -55,24 +58,74 @@ packs::BinaryRef binary_of(const kiln_pack &pack, const kiln_device &device,
   return target.find_binary(variant.hash());
 }
 
+// Returns whether it is linked of several programs: then it is loaded as a binary or not at all.
+bool is_link(const packs::VariantRef &variant) {
+  const std::string_view begin = source::kLinkedVariant;
+  return variant.name().substr(0, begin.size()) == begin;
+}
+
 struct Found {
   kiln_pack *pack = nullptr;  // null: no pack has the program
   std::string variant;        // empty: any that can be loaded
 };
 
 // Returns the first pack with a binary of the program for this device, else the first with the
-// program.
+// program in a form that can be compiled.
 Found find_pack(const std::string &name, const kiln_device &device) {
   Found first;
   for (kiln_pack *pack : all_packs()) {
     const packs::ProgramRef program = pack->pack->find_program(name);
     if (!program) continue;
-    if (first.pack == nullptr) first.pack = pack;
+    bool is_compilable = true;
     for (const packs::VariantRef variant : program.variants()) {
       if (binary_of(*pack, device, variant)) return {pack, std::string(variant.name())};
+      is_compilable = is_compilable && !is_link(variant);
     }
+    if (first.pack == nullptr && is_compilable) first.pack = pack;
   }
   return first;
+}
+
+using PartOf = std::multimap<std::string, std::string>;  // a part's name, and the link's
+
+void add_parts(const packs::Pack &pack, const packs::ProgramRef &program, PartOf *links) {
+  for (const packs::VariantRef variant : program.variants()) {
+    packs::Bytes scratch;
+    packs::View text;
+    if (!is_link(variant) || variant.source() == 0 ||
+        !pack.read_blob(pack.blob(variant.source()), &scratch, &text).ok()) {
+      continue;
+    }
+    std::vector<packs::LinkedPart> parts;
+    const std::string_view all(reinterpret_cast<const char *>(text.data), text.size);
+    if (!packs::read_linked_source(all, &parts)) continue;
+    for (const packs::LinkedPart &part : parts) {
+      links->emplace(source::program_name(part.source, part.options), program.name());
+    }
+  }
+}
+
+// Reads the texts of all links in the packs at the first call, when an application compiles a
+// program that it will link.
+const PartOf &packed_links() {
+  static const PartOf &links = *[] {
+    auto *found = new PartOf;
+    for (const kiln_pack *pack : all_packs()) {
+      for (const packs::ProgramRef program : pack->pack->programs()) {
+        add_parts(*pack->pack, program, found);
+      }
+    }
+    return found;
+  }();
+  return links;
+}
+
+// Returns whether a pack has a binary for the device of a link that the program is a part of.
+bool is_packed_part(const std::string &name, const kiln_device &device) {
+  const auto [begin, end] = packed_links().equal_range(name);
+  return std::any_of(begin, end, [&](const auto &link) {
+    return !find_pack(link.second, device).variant.empty();
+  });
 }
 
 // Returns whether `holds` is true for all devices.
@@ -323,7 +376,9 @@ bool can_serve(const std::string &name, const Devices &devices) {
 }
 
 bool can_serve_link_of(const std::string &name, const Devices &devices) {
-  return hold(devices, [&](const kiln_device &device) { return is_part(name, device); });
+  return hold(devices, [&](const kiln_device &device) {
+    return is_part(name, device) || is_packed_part(name, device);
+  });
 }
 
 }  // namespace kiln::layer

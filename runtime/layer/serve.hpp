@@ -32,7 +32,8 @@ Served serve_program(const std::string &name, cl_context context, const Devices 
 // device it may not compile.
 bool can_serve(const std::string &name, const Devices &devices);
 
-// Returns whether the overlay has, for every device, a link that the program is a part of.
+// Returns whether packs or the overlay have, for every device, a link that the program is a part
+// of.
 bool can_serve_link_of(const std::string &name, const Devices &devices);
 
 }  // namespace kiln::layer

@@ -52,48 +52,11 @@ Status create_from_il(const Device &device, cl_context context, packs::View byte
   return {};
 }
 
-Status create_program(const Device &device, cl_context context, Form form, packs::View bytes,
-                      Handle<cl_program> *out) {
-  cl_program program = nullptr;
-  Status error;
-  switch (form) {
-    case Form::binary: error = create_from_binary(device, context, bytes, &program); break;
-    case Form::il: error = create_from_il(device, context, bytes, &program); break;
-    case Form::source: error = create_from_source(device, context, bytes, &program); break;
-  }
-  // A driver may hand out an object together with an error.
-  *out = Handle<cl_program>(program, device.cl->clReleaseProgram);
-  if (error.ok() && program == nullptr) {
-    return Status::error(Code::opencl, "the driver reported success without a program");
-  }
-  return error;
-}
-
 // Gets a number by clGetProgramBuildInfo; false if the driver does not answer.
 template <typename T>
 bool build_number(const Device &device, cl_program program, cl_program_build_info what, T *out) {
   return device.cl->clGetProgramBuildInfo(program, device.id, what, sizeof(*out), out, nullptr) ==
          CL_SUCCESS;
-}
-
-Status run_build(const Device &device, cl_program program, const char *options) {
-  const cl_int code = device.cl->clBuildProgram(program, 1, &device.id, options, nullptr, nullptr);
-  if (code != CL_SUCCESS) return cl_failure("clBuildProgram", code);
-  cl_build_status status = CL_BUILD_NONE;
-  if (build_number(device, program, CL_PROGRAM_BUILD_STATUS, &status) &&
-      status != CL_BUILD_SUCCESS) {
-    return Status::error(Code::opencl, {"clBuildProgram reported success, but the build status is ",
-                                        signed_decimal(status)});
-  }
-  cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
-  if (build_number(device, program, CL_PROGRAM_BINARY_TYPE, &type) &&
-      type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
-    return Status::error(Code::opencl,
-                         {"clBuildProgram reported success, but the program is not an "
-                          "executable: its binary type is ",
-                          decimal(type)});
-  }
-  return {};
 }
 
 Status create_kernel(const Device &device, cl_program program, const ExpectedKernel &expected,
@@ -118,6 +81,52 @@ Status create_kernel(const Device &device, cl_program program, const ExpectedKer
 }
 
 }  // namespace
+
+Status create_program(const Device &device, cl_context context, Form form, packs::View bytes,
+                      Handle<cl_program> *out) {
+  cl_program program = nullptr;
+  Status error;
+  switch (form) {
+    case Form::binary: error = create_from_binary(device, context, bytes, &program); break;
+    case Form::il: error = create_from_il(device, context, bytes, &program); break;
+    case Form::source: error = create_from_source(device, context, bytes, &program); break;
+  }
+  // A driver may hand out an object together with an error.
+  *out = Handle<cl_program>(program, device.cl->clReleaseProgram);
+  if (error.ok() && program == nullptr) {
+    return Status::error(Code::opencl, "the driver reported success without a program");
+  }
+  return error;
+}
+
+Status check_built(const Device &device, cl_program program, const char *call) {
+  cl_build_status status = CL_BUILD_NONE;
+  if (build_number(device, program, CL_PROGRAM_BUILD_STATUS, &status) &&
+      status != CL_BUILD_SUCCESS) {
+    return Status::error(Code::opencl, {call, " reported success, but the build status is ",
+                                        signed_decimal(status)});
+  }
+  cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
+  if (build_number(device, program, CL_PROGRAM_BINARY_TYPE, &type) &&
+      type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
+    return Status::error(Code::opencl,
+                         {call,
+                          " reported success, but the program is not an executable: its "
+                          "binary type is ",
+                          decimal(type)});
+  }
+  return {};
+}
+
+Status create_kernels(const Device &device, const std::vector<ExpectedKernel> &expected,
+                      BuiltProgram *built) {
+  built->kernels = std::vector<Handle<cl_kernel>>(expected.size());
+  Status status;
+  for (std::size_t i = 0; i < expected.size() && status.ok(); ++i) {
+    status = create_kernel(device, built->program.get(), expected[i], &built->kernels[i]);
+  }
+  return status;
+}
 
 std::string build_log(const Device &device, cl_program program) {
   std::size_t size = 0;
@@ -163,16 +172,15 @@ BuildOutcome build_program(const Device &device, cl_context context, Form form, 
   outcome.error = create_program(device, context, form, bytes, &built.program);
   if (!outcome.error.ok()) return outcome;
   const std::string passed = form == Form::il ? il_options(options) : std::string(options);
-  outcome.error =
-      run_build(device, built.program.get(), form == Form::binary ? nullptr : passed.c_str());
+  const cl_int code =
+      device.cl->clBuildProgram(built.program.get(), 1, &device.id,
+                                form == Form::binary ? nullptr : passed.c_str(), nullptr, nullptr);
+  outcome.error = code == CL_SUCCESS ? check_built(device, built.program.get(), "clBuildProgram")
+                                     : cl_failure("clBuildProgram", code);
   if (form != Form::binary || !outcome.error.ok()) {
     outcome.log = build_log(device, built.program.get());
   }
-  if (!outcome.error.ok()) return outcome;
-  built.kernels = std::vector<Handle<cl_kernel>>(expected.size());
-  for (std::size_t i = 0; i < expected.size() && outcome.error.ok(); ++i) {
-    outcome.error = create_kernel(device, built.program.get(), expected[i], &built.kernels[i]);
-  }
+  if (outcome.error.ok()) outcome.error = create_kernels(device, expected, &built);
   return outcome;
 }
 

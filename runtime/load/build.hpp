@@ -58,12 +58,22 @@ class NobodyCompiles {
 // Creates, builds and checks a program: codes, statuses and handles must agree, the build must
 // succeed, and each expected kernel must exist with its number of arguments. The caller has
 // verified `bytes`. Options are passed for source, reduced to the defined ones for IL, and not
-// passed for a binary ("as built"). `working`, with a space before each option, changes for source
-// how the compiler works but not its result. The compiler may not know these options: if it refuses
-// the program, it is asked once more without them.
+// passed for a binary ("as built"). `working`, with a space before each option, changes for
+// source how the compiler works but not its result. The compiler may not know these options: if it
+// refuses the program, it is asked once more without them.
 BuildOutcome build_program(const Device &device, cl_context context, Form form, packs::View bytes,
                            std::string_view options, const std::vector<ExpectedKernel> &expected,
                            std::string_view working = {});
+
+// The steps of build_program(), for a program that is linked. create_program() gives the driver the
+// bytes; a driver may hand out an object together with an error.
+Status create_program(const Device &device, cl_context context, Form form, packs::View bytes,
+                      Handle<cl_program> *out);
+// Fails if the program is not an executable for the device, although `call` reported success.
+Status check_built(const Device &device, cl_program program, const char *call);
+// Creates the expected kernels of built->program.
+Status create_kernels(const Device &device, const std::vector<ExpectedKernel> &expected,
+                      BuiltProgram *built);
 
 // Returns the driver's build log; empty if there is none, or if its size is absurd.
 std::string build_log(const Device &device, cl_program program);

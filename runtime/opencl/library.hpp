@@ -66,6 +66,8 @@
 // ICD loader exports them whatever the driver's version is. So check the version of the platform or
 // device before the call, not only the pointer.
 #define KILN_OPENCL_OPTIONAL(X) \
+  X(clCompileProgram)           \
+  X(clLinkProgram)              \
   X(clCreateProgramWithIL)      \
   X(clRetainDevice)             \
   X(clReleaseDevice)            \

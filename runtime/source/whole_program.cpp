@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "kiln/packs/contents.hpp"
+#include "kiln/packs/linked_source.hpp"
 #include "kiln/packs/text.hpp"
 #include "runtime/source/build_options.hpp"
 #include "runtime/source/flatten.hpp"
@@ -350,11 +351,12 @@ Result<WholeProgram> whole_module(std::string_view module, std::string_view opti
   return whole;
 }
 
-WholeProgram whole_link(const std::vector<std::string> &parts, std::string_view options) {
-  WholeProgram whole{"", "#error this is linked of several programs:", std::string(options)};
-  for (const std::string &part : parts) whole.source += " " + part;
-  whole.source += "\n";
+WholeProgram whole_link(std::vector<WholeProgram> parts, std::string_view options) {
+  std::vector<packs::LinkedPart> texts;
+  for (const WholeProgram &part : parts) texts.push_back({part.source, part.options, part.is_il});
+  WholeProgram whole{"", packs::linked_source(texts), std::string(options)};
   whole.name = program_name(whole.source, options);
+  whole.parts = std::move(parts);
   return whole;
 }
 

@@ -28,6 +28,7 @@ struct WholeProgram {
   std::string own_options = {};
   std::string folder = {};  // the current folder
   std::vector<IncludedFile> files = {};
+  std::vector<WholeProgram> parts = {};  // of a link
 };
 
 inline constexpr char kHeadersFolder[] = "<headers>";  // a folder that no disk has
@@ -59,9 +60,11 @@ packs::Result<WholeProgram> whole_program(std::string_view source, std::string_v
 // SPIR-V module in this machine's byte order.
 packs::Result<WholeProgram> whole_module(std::string_view module, std::string_view options);
 
-// Returns a link of these programs, by their names in this order, with the linker's options. No
-// compiler makes a link from one text: the source is a text that names the parts and never
-// compiles.
-WholeProgram whole_link(const std::vector<std::string> &parts, std::string_view options);
+// Returns a link of these programs, in this order, with the linker's options. The source is
+// packs::linked_source(), which holds the parts' texts and options.
+WholeProgram whole_link(std::vector<WholeProgram> parts, std::string_view options);
+
+// Variants of recorded links have names that begin so, those of other programs with "recorded-".
+inline constexpr char kLinkedVariant[] = "linked-";
 
 }  // namespace kiln::source

@@ -359,25 +359,27 @@ class Recording(LayerTest):
         self.assertIn("warning: 3 programs differ at each start",
                       must("compile", spool, "-o", self.place / "b.kiln").error)
 
-    def test_links_of_several_programs_are_named(self):
-        """kiln build cannot make them; the report, kiln pack inspect and kiln compile say so."""
+    def test_links_of_several_programs_are_recorded_and_built(self):
+        """The build makes them of their parts, and a start served compiles only the library's."""
         spool, report = self.place / "app.spool", self.place / "report"
-        done = run(KILN, "record", "-o", spool, "--report", report, "--", APPLICATION,
-                   "link_several")
-        self.same(done, ["link_several"])
-        lines = [line for line in lines_of(report) if "kiln build does not" in line["reason"]]
-        self.assertEqual(files_of(spool), {})
-        done = run(KILN, "compile", spool, "-o", self.place / "none.kiln")
-        self.assertEqual(done.code, 1)
-        self.assertIn("cannot be built offline", done.error)
-        record(spool, "run")
-        listed = json.loads(must("pack", "inspect", spool, "--json").output)["not_built_offline"]
-        self.assertEqual(listed, sorted({line["program"] for line in lines}))
-        self.assertEqual(len(listed), 4)
-        for name in listed:
-            self.assertIn(f"not built offline: {name}", must("pack", "inspect", spool).output)
-        done = must("compile", spool, "-o", self.place / "base.kiln")
-        self.assertIn("warning: 4 programs linked of several", done.error)
+        sections = ["link_several"]
+        done = run(KILN, "record", "-o", spool, "--report", report, "--", APPLICATION, *sections)
+        self.same(done, sections)
+        recorded = {line["program"] for line in lines_of(report)
+                    if line["reason"] == "it is recorded"}
+        self.assertEqual(len(recorded), 4)
+        listed = json.loads(must("pack", "inspect", spool, "--json").output)["programs"]
+        self.assertEqual({program["name"] for program in listed}, recorded)
+        base, built = self.place / "base.kiln", self.place / "built.kiln"
+        must("compile", spool, "-o", base)
+        must("build", base, "-o", built)
+        must("pack", "verify", built)
+        report.unlink()
+        self.same(serve("--pack", built, "--report", report, sections=sections), sections)
+        lines = lines_of(report)
+        self.assertEqual({line["program"] for line in lines if line["rung"] == "exact"}, recorded)
+        self.assertEqual({line["reason"] for line in lines if line["rung"] != "exact"},
+                         {"no pack has it", "it is a library"})
 
     def layer_records(self, spool):
         """The application with the layer as kiln record sets it, into a spool that kiln refuses."""

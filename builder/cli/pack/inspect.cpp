@@ -103,10 +103,6 @@ std::string spool_text(const builder::Spool &spool) {
     text += fmt::format("not reproducible: {}: each start had a text of its own\n",
                         builder::printable_line(name));
   }
-  for (const std::string &name : spool.linked) {
-    text += fmt::format("not built offline: {}: linked of several programs or with options\n",
-                        builder::printable_line(name));
-  }
   return text;
 }
 
@@ -116,7 +112,6 @@ int inspect_spool(const std::string &path, bool as_json) {
   if (as_json) {
     nlohmann::json listed = builder::describe_contents(spool->contents);
     listed["not_reproducible"] = spool->changing;
-    listed["not_built_offline"] = spool->linked;
     print(listed);
   } else {
     print(spool_text(*spool));

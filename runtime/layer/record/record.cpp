@@ -101,6 +101,18 @@ bool is_first(const std::string &program) {
   return noted.insert(program).second;
 }
 
+// Calls `call` for the program, or for each part of a link, that includes files, until it returns
+// false; returns whether it never did.
+template <typename Call>
+bool for_each_including(const WholeProgram &program, const std::string &folder, const Call &call) {
+  if (!program.own_source.empty()) {
+    return call(program, folder + "/" + source::recorded_files_name(program));
+  }
+  return std::all_of(program.parts.begin(), program.parts.end(), [&](const WholeProgram &part) {
+    return for_each_including(part, folder, call);
+  });
+}
+
 void append_line(const std::string &path, const std::string &line) {
   const packs::Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
   struct stat info {};
@@ -122,19 +134,22 @@ packs::Status record_program(cl_program built, const Devices &devices, const Who
   launches().set_program(built, path);
   (void)mkdir(folder.c_str(), 0777);
   note_start(folder, program.name);
-  const bool includes = !program.own_source.empty();
-  const std::string files = includes ? folder + "/" + source::recorded_files_name(program) : "";
-  if (is_there(path) && (!includes || is_there(files))) return {};
+  const bool has_files = for_each_including(
+      program, folder,
+      [](const WholeProgram &, const std::string &file) { return is_there(file); });
+  if (is_there(path) && has_files) return {};
   const auto contents = contents_of_all(built, devices, program);
   if (!contents) return cached::without_kernels();
   // Another process may have written the file since, and launches into it.
   const packs::FolderLock lock(path, kPatience);
   if (lock.is_refused()) return packs::Status::error(packs::Code::failed, "another process writes");
   // Written first, so that a killed process leaves no pack without its included files.
-  if (includes && !is_there(files)) {
-    packs::Status s = write_file(files, source::recorded_files(program));
-    if (!s.ok()) return s;
-  }
+  packs::Status status;
+  for_each_including(program, folder, [&](const WholeProgram &one, const std::string &file) {
+    if (!is_there(file)) status = write_file(file, source::recorded_files(one));
+    return status.ok();
+  });
+  if (!status.ok()) return status;
   return is_there(path) ? packs::Status() : packs::write_raw_pack(*contents, path);
 }
 
@@ -142,12 +157,6 @@ void record_launch(const Launches::Fresh &launch) {
   if (const packs::Status s = add_launch(launch); !s.ok()) {
     complain_once("a launch was not recorded: " + s.message);
   }
-}
-
-void note_link(const std::string &spool, const std::string &program) {
-  if (!is_first(program)) return;
-  (void)mkdir(spool.c_str(), 0777);
-  append_line(spool + "/" + packs::kLinksFile, program + "\n");
 }
 
 }  // namespace kiln::layer

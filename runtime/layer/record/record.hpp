@@ -35,8 +35,4 @@ void record_launch(const Launches::Fresh &launch);
 // added if the file is full or cannot be written: that only costs a hint.
 inline constexpr long kMostOfStarts = 16 << 20;
 
-// Adds a line with the program's name to SPOOL/links in the same way: the program is linked from
-// several, which `kiln build` cannot do.
-void note_link(const std::string &spool, const std::string &program);
-
 }  // namespace kiln::layer

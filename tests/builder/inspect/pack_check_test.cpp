@@ -85,9 +85,11 @@ TEST_CASE("The name of a recorded module is made of the module's bytes", "[pack_
 }
 
 TEST_CASE("The name of a link is made of its text", "[pack_check]") {
-  const source::WholeProgram link = source::whole_link({"cl-a", "cl-b"}, "-DX");
+  const source::WholeProgram a{"", "int f(void);", ""};
+  const source::WholeProgram b{"", "int f(void) { return 1; }", ""};
+  const source::WholeProgram link = source::whole_link({a, b}, "-DX");
   CHECK(check(link.name, {variant("v", link.source)}).ok());
-  CHECK(check(link.name, {variant("v", source::whole_link({"cl-b", "cl-a"}, "-DX").source)}).code ==
+  CHECK(check(link.name, {variant("v", source::whole_link({b, a}, "-DX").source)}).code ==
         Code::conflict);
 }
 

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "kiln/packs/linked_source.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -406,12 +407,21 @@ TEST_CASE("a variable that adds folders makes a program with includes pass", "[s
 }
 
 TEST_CASE("a link is known by its parts, in their order, and its options", "[source]") {
-  const WholeProgram one = whole_link({"cl-a", "cl-b"}, "");
-  CHECK(one.source == "#error this is linked of several programs: cl-a cl-b\n");
+  const WholeProgram a = whole("kernel void k() {}", "-DA");
+  const WholeProgram b = whole("int f(void);");
+  const WholeProgram one = whole_link({a, b}, "");
+  std::vector<kiln::packs::LinkedPart> parts;
+  REQUIRE(kiln::packs::read_linked_source(one.source, &parts));
+  REQUIRE(parts.size() == 2);
+  CHECK(parts[0].source == a.source);
+  CHECK(parts[0].options == a.options);
+  CHECK(parts[1].source == b.source);
+  CHECK(one.parts.size() == 2);
   CHECK(one.name == program_name(one.source, ""));
-  CHECK(one.name == whole_link({"cl-a", "cl-b"}, "").name);
-  CHECK(one.name != whole_link({"cl-b", "cl-a"}, "").name);
-  CHECK(one.name != whole_link({"cl-a", "cl-b"}, "-cl-denorms-are-zero").name);
+  CHECK(one.name == whole_link({a, b}, "").name);
+  CHECK(one.name != whole_link({b, a}, "").name);
+  CHECK(one.name != whole_link({whole("kernel void k() {}"), b}, "").name);
+  CHECK(one.name != whole_link({a, b}, "-cl-denorms-are-zero").name);
 }
 
 TEST_CASE("directives and pragmas that are not listed make a program pass", "[source]") {

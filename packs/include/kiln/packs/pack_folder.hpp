@@ -22,8 +22,6 @@ Status packs_at(const std::string &path, std::vector<std::string> *out);
 
 // A spool's file that tells which start of an application built which program (docs/use/layer.md).
 inline constexpr char kStartsFile[] = "starts";
-// A spool's file that lists programs linked from several.
-inline constexpr char kLinksFile[] = "links";
 
 // Locks a folder from construction, which waits for other holders, to destruction, which unlocks it
 // for forked processes, too. If the folder does not exist, or its file system has no locks, nothing
