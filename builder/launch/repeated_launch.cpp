@@ -242,7 +242,7 @@ Status ask_executes(const Device &device, cl_context context, cl_command_queue q
   const auto *after = static_cast<const std::uint32_t *>(cl.clEnqueueMapBuffer(
       queue, buffer.get(), CL_TRUE, CL_MAP_READ, 0, sizeof(before), 0, nullptr, nullptr, &code));
   if (code != CL_SUCCESS) return call_failure("clEnqueueMapBuffer", code);
-  *out = after[0] == pattern;
+  *out = std::all_of(after, after + before.size(), [&](auto word) { return word == pattern; });
   return {};
 }
 
