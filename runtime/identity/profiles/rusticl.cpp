@@ -2,17 +2,23 @@
 // Mesa's rusticl.
 #include "runtime/identity/profiles/profile.hpp"
 
+#include <utility>
+
 #include "runtime/text/driver_strings.hpp"
 
 namespace kiln::runtime::profiles {
 
 namespace {
 
-// radeonsi's name ends in the version of the kernel's driver and in the kernel's release,
-// "... LLVM 19.1.7, DRM 3.49, 6.18.44)", on which no compiled code depends.
-std::string without_kernel(const std::string &name) {
-  const std::size_t at = name.find(", DRM ");
-  return at == std::string::npos ? name : name.substr(0, at) + ")";
+// radeonsi's name, "AMD Radeon RX 6600 (radeonsi, navi23, LLVM 19.1.7, DRM 3.49, 6.18.44)", begins
+// with a product's name, or with the processor's if the GPU is in one, and ends in the version of
+// the kernel's driver and in the kernel's release. Compiled code depends on neither: Mesa's own
+// cache is that of the chip.
+std::string without_product_and_kernel(const std::string &name) {
+  const std::size_t begin = name.find("(radeonsi, ");
+  if (begin == std::string::npos) return name;
+  const std::size_t end = name.find(", DRM ", begin);
+  return end == std::string::npos ? name.substr(begin) : name.substr(begin, end - begin) + ")";
 }
 
 }  // namespace
@@ -34,9 +40,13 @@ void Rusticl::describe(const Identity &identity, Description *out) {
     if (!llvm.empty()) out->compiler = "LLVM " + llvm;
   }
   out->finishing = Finishing::shader_cache;  // measured with three versions, on llvmpipe
-  Identity lasting = identity;
-  if (identity[Field::device_name]) lasting.set(Field::device_name, without_kernel(name));
-  set_default_key(lasting, out);
+  const std::string lasting = without_product_and_kernel(name);
+  if (lasting == name) return set_default_key(identity, out);
+  Identity chip = identity;
+  chip.set(Field::device_name, lasting);
+  const std::string model = std::exchange(out->model, lasting);  // no part of the key
+  set_default_key(chip, out);
+  out->model = model;
 }
 
 }  // namespace kiln::runtime::profiles

@@ -84,8 +84,13 @@ TEST_CASE("an update of the kernel does not change an AMD GPU's key", "[profiles
   CHECK(key(kName, "25.0.8") != key(kName, "25.0.7"));
   CHECK(key("AMD Custom GPU 0405 (radeonsi, vangogh, LLVM 20.1.0, DRM 3.49, 6.18.44)", "25.0.7") !=
         key(kName, "25.0.7"));
-  CHECK(key("AMD Custom GPU 0932 (radeonsi, vangogh, LLVM 19.1.7, DRM 3.49, 6.18.44)", "25.0.7") !=
+  // The chip decides, not the product.
+  CHECK(key("AMD Custom GPU 0932 (radeonsi, vangogh, LLVM 19.1.7, DRM 3.49, 6.18.44)", "25.0.7") ==
         key(kName, "25.0.7"));
+  CHECK(key("AMD Custom GPU 0405 (radeonsi, renoir, LLVM 19.1.7, DRM 3.49, 6.18.44)", "25.0.7") !=
+        key(kName, "25.0.7"));
+  CHECK(key("AMD Ryzen 7 4750U (radeonsi, renoir, ACO, DRM 3.54, 6.18.44)", "26.2.6") ==
+        key("AMD EPYC (radeonsi, renoir, ACO, DRM 3.61, 6.12.0)", "26.2.6"));
   // llvmpipe's name has no kernel.
   CHECK(key("llvmpipe (LLVM 15.0.6, 256 bits)", "22.3.6") !=
         key("llvmpipe (LLVM 15.0.6, 128 bits)", "22.3.6"));
