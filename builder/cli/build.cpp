@@ -36,6 +36,7 @@ struct BuildArguments {
   std::string store;
   bool preferred = false;
   bool no_finish = false;
+  bool no_hardware = false;
   bool require_proof = false;
   builder::ReferenceOptions references;
   std::vector<std::uint32_t> gpu_archs;  // compute capabilities, as BuildOptions has them
@@ -59,11 +60,23 @@ bool has_linker(const builder::DeviceInfo &device) {
          device.description.finishing == runtime::Finishing::linker;
 }
 
+// Fails if a spec is of that backend and the variable names something that is no folder.
+Status check_root(const std::vector<builder::VirtualSpec> &specs, const char *backend,
+                  const char *name) {
+  const std::string root = variable(name);
+  const bool is_asked = std::any_of(specs.begin(), specs.end(),
+                                    [&](const auto &spec) { return spec.backend == backend; });
+  std::error_code error;
+  if (!is_asked || root.empty() || std::filesystem::is_directory(root, error)) return {};
+  return {Code::bad_argument, fmt::format("{}: {}: no such folder", name, root)};
+}
+
 // Returns the devices of this machine that --device names, and the virtual devices; without
-// --device, only the virtual devices if any are asked for. The variable KILN_NEO_ROOT names where
-// Intel's driver is. Virtual devices that cannot be made are printed and set `*exit_code`; if no
-// device is left, fails with Code::no_device. Fails with Code::bad_argument if --gpu-arch is given
-// and none of the devices is an NVIDIA device of this machine.
+// --device, only the virtual devices if any are asked for. The variables KILN_NEO_ROOT and
+// KILN_MESA_ROOT name where Intel's driver and Mesa are. Virtual devices that cannot be made are
+// printed and set `*exit_code`; if no device is left, fails with Code::no_device. Fails with
+// Code::bad_argument if --gpu-arch is given and none of the devices is an NVIDIA device of this
+// machine.
 Result<std::vector<builder::DeviceInfo>> find_all_devices(const BuildArguments &options,
                                                           int *exit_code) {
   std::vector<builder::DeviceInfo> devices;
@@ -77,15 +90,11 @@ Result<std::vector<builder::DeviceInfo>> find_all_devices(const BuildArguments &
   std::vector<builder::VirtualSpec> specs;
   for (const std::string &text : options.virtual_devices)
     specs.push_back(*builder::parse_virtual_spec(text));
-  const bool has_neo = std::any_of(specs.begin(), specs.end(),
-                                   [](const auto &spec) { return spec.backend == "neo"; });
   const std::filesystem::path data = builder::executable_folder() / KILN_DATA_FROM_BIN;
-  const builder::VirtualTools tools{variable("KILN_NEO_ROOT"),
+  const builder::VirtualTools tools{variable("KILN_NEO_ROOT"), variable("KILN_MESA_ROOT"),
                                     (data / "virtual").lexically_normal()};
-  std::error_code error;
-  if (has_neo && !tools.root.empty() && !std::filesystem::is_directory(tools.root, error)) {
-    return Status(Code::bad_argument, fmt::format("KILN_NEO_ROOT: {}: no such folder", tools.root));
-  }
+  if (Status s = check_root(specs, "neo", "KILN_NEO_ROOT"); !s.ok()) return s;
+  if (Status s = check_root(specs, "mesa", "KILN_MESA_ROOT"); !s.ok()) return s;
   builder::VirtualDevices found = builder::find_virtual_devices(specs, tools, devices);
   for (const std::string &note : found.notes) complain(note);
   for (builder::DeviceInfo &device : found.devices) devices.push_back(std::move(device));
@@ -165,6 +174,7 @@ builder::BuildOptions build_options(const BuildArguments &options) {
   build.timeout = in_milliseconds(options.timeout_seconds);
   build.memory = options.memory;
   build.finish = !options.no_finish;
+  build.has_hardware = !options.no_hardware;
   build.preferred = options.preferred;
   build.shard = options.shard;
   build.references = options.references;
@@ -370,7 +380,8 @@ void add_build(CLI::App &app, Command *command) {
   add_device_option(*sub, &options->selector);
   sub->add_option("--virtual", options->virtual_devices,
                   "Build for devices that are not here, such as neo:skl,tgllp, "
-                  "nvidia.toml:sm_80 or ocloc.toml:dg2; repeatable. This machine's devices are "
+                  "mesa:vangogh, nvidia.toml:sm_80 or ocloc.toml:dg2; repeatable. This machine's "
+                  "devices are "
                   "then left out unless "
                   "--device names them")
       ->expected(1)
@@ -394,6 +405,9 @@ void add_build(CLI::App &app, Command *command) {
                 "the device can run; binaries of other variants in the output are kept");
   sub->add_flag("--no-finish", options->no_finish,
                 "Pack binaries as the driver gives them; first launches may then compile");
+  sub->add_flag("--no-hardware", options->no_hardware,
+                "The drivers act as devices that are not there, as --virtual makes them: call no "
+                "binary launched, and keep one whose launch ends the process");
   add_reference_options(*sub, &options->references);
   sub->add_flag("--require-proof", options->require_proof,
                 "Fail new binaries whose results could not be compared")

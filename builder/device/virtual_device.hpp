@@ -3,6 +3,7 @@
 // record about them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ class VirtualDevice {
     // their binaries.
     packs::Finish finish{};
     std::vector<packs::KernelFacts> kernels{};
+    std::optional<packs::Bytes> auxiliary{};
     std::uint64_t build_microseconds = 0, load_microseconds = 0;
   };
 
@@ -51,11 +53,15 @@ inline bool is_virtual(const packs::Finish &finish) {
   return finish.finisher.starts_with("virtual-");
 }
 
-// The finisher of binaries that Intel's driver made as another GPU, and has loaded; the finisher
-// continues with " as skl".
+// The finishers of binaries that Intel's and Mesa's drivers made as another GPU, and have loaded;
+// the finisher continues with " as skl".
 inline constexpr char kNeoFinisher[] = "virtual-neo 1";
-inline bool is_by_neo(const packs::Finish &finish) {
-  return finish.finisher.starts_with(kNeoFinisher);
+inline constexpr char kMesaFinisher[] = "virtual-mesa 1";
+inline bool is_by_driver(const packs::Finish &finish) {
+  return finish.finisher.starts_with(kNeoFinisher) || finish.finisher.starts_with(kMesaFinisher);
 }
+
+// Begins the reason of a binary whose launch ended the process, where the device is not there.
+inline constexpr char kLaunchDied[] = "launching it: ";
 
 }  // namespace kiln::builder

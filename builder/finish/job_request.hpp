@@ -42,6 +42,9 @@ struct JobRequest {
   const ResultCheck *check = nullptr;  // comparison of results; null: none
   bool parallel = false;               // other jobs compile at the same time
   bool launch_source = true;           // launch the built program if results are compared with it
+  // False: the driver acts as a device that is not there. A launch that ends the process is then no
+  // fault of the binary, and what it compiled before counts.
+  bool has_hardware = true;
 };
 
 }  // namespace kiln::builder

@@ -188,9 +188,12 @@ JobEnd end_of(const Task &task, std::chrono::milliseconds took) {
 }
 
 JobRequest request_of(const Task &task, const BuildOptions &options) {
-  JobRequest request{
-      task.device,    task.program, task.variant,      {options.timeout, options.memory},
-      options.finish, task.tuned,   options.gpu_archs, task.device_entries};
+  JobRequest request{task.device, task.program, task.variant, {options.timeout, options.memory}};
+  request.finish = options.finish;
+  request.has_hardware = options.has_hardware;
+  request.tuned = task.tuned;
+  request.gpu_archs = options.gpu_archs;
+  request.device_entries = task.device_entries;
   request.check = task.check;
   request.duplicates = task.duplicates;
   request.parallel = options.jobs > 1;

@@ -41,6 +41,7 @@ struct BuildOptions {
   std::uint64_t memory = 0;                    // bytes that a process may hold; 0: no limit
   std::size_t jobs = 1;                        // number that run in parallel
   bool finish = true;                          // false: leave the driver's binaries as they are
+  bool has_hardware = true;                    // as in JobRequest
   // NVIDIA's compute capabilities to make code for besides the device's own; 1000 means 10.0.
   std::vector<std::uint32_t> gpu_archs{};
   bool preferred = false;  // as in PlanOptions

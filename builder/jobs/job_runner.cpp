@@ -52,6 +52,7 @@ json make_virtually(const JobRequest &request) {
   const bool is_ptx = runtime::is_ptx({made->binary.data(), made->binary.size()});
   packs::Binary binary{request.variant.hash, packs::BlobSource(std::move(made->binary)), {}};
   binary.finish = std::move(made->finish);
+  if (made->auxiliary) binary.auxiliary = packs::BlobSource(*std::move(made->auxiliary));
   if (packs::Finish &finish = binary.finish; finish.finisher.empty()) {
     finish.why_not = "no device of this kind has loaded it";
     finish.finisher = device.finisher();

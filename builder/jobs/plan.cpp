@@ -83,7 +83,7 @@ std::optional<std::string> left_to_make(const packs::Binary *binary,
   const packs::Binary *made = binary != nullptr ? binary : intermediate;
   if (made == nullptr) return "no binary for this source and these options yet";
   const packs::Finish &finish = made->finish;
-  const bool is_loaded = !is_virtual(finish) || is_by_neo(finish);
+  const bool is_loaded = !is_virtual(finish) || is_by_driver(finish);
   if (is_loaded || finish.finisher == device.finisher()) return std::nullopt;
   return "other tools made the earlier binary";
 }

@@ -42,7 +42,8 @@ std::string_view mesa_place(const packs::Bytes &device_entries) {
 // Launches the binary with none of its entries in Mesa's cache, and takes the entries that Mesa
 // compiled; `wanted` gets the names of their files. Uses a fresh process, since llvmpipe numbers
 // its functions by what the process compiled before.
-void add_shader_cache(Prover *prover, ProofRequest *wanted, packs::Binary *binary) {
+void add_shader_cache(Prover *prover, bool has_hardware, ProofRequest *wanted,
+                      packs::Binary *binary) {
   ProofRequest request = *wanted;
   if (request.place.empty()) {
     binary->finish.why_not = "Mesa wrote no shader cache";
@@ -52,7 +53,8 @@ void add_shader_cache(Prover *prover, ProofRequest *wanted, packs::Binary *binar
   request.check = nullptr;
   Proof first = prover->prove(request, *binary, false);
   const Status status = first.loaded.ok() ? first.launched : first.loaded;
-  if (!status.ok()) {
+  const bool compiled = first.loaded.ok() && !first.names.empty();
+  if (!status.ok() && (has_hardware || !compiled)) {
     binary->finish.why_not = status.message;
     return;
   }
@@ -84,12 +86,13 @@ Proof launched_proof(const JobRequest &request, ProofRequest *how, Prover *prove
     how->suggests = false;  // the process may have died of this, which is no fault of the binary
     proof = prove();
   }
-  if (proof.loaded.code == Code::process && request.variant.launches) {
-    // A kernel that fails on zeros is no fault of the binary.
+  if (proof.loaded.code == Code::process && (request.variant.launches || !request.has_hardware)) {
+    // A kernel that fails on zeros, or without hardware, is no fault of the binary.
     const Status death = proof.loaded;
     how->launch = false;
     proof = prover->prove(*how, binary, intermediate);
-    proof.launched = {death.code, "repeating a recorded launch: " + death.message};
+    const char *const what = request.has_hardware ? "repeating a recorded launch: " : kLaunchDied;
+    proof.launched = {death.code, what + death.message};
   }
   return proof;
 }
@@ -154,13 +157,17 @@ Status prove_binary(const JobRequest &request, const Expect &expect, Prover *pro
   how.check = request.check;
   how.place = mesa_place(request.device_entries);
   if (request.finish && request.device.description.finishing == runtime::Finishing::shader_cache) {
-    add_shader_cache(prover, &how, binary);
+    add_shader_cache(prover, request.has_hardware, &how, binary);
   }
   const Proof proof = launched_proof(request, &how, prover, *binary, false);
   if (!proof.loaded.ok()) return proof.loaded;
   *load_microseconds = proof.load_microseconds;
   if (proof.recompiled) return {Code::failed, "the driver compiled it anew instead of taking it"};
   note(proof, &binary->finish, *binary);
+  if (!request.has_hardware && binary->finish.finality != Finality::not_launched) {
+    binary->finish.finality = Finality::not_launched;
+    binary->finish.why_not = "there is no hardware";
+  }
   // A later build repeats launches only if others were recorded.
   if (request.finish) binary->finish.finisher += launches_mark(request.variant);
   Status status = judge_results(request, expect, how, prover, proof, false, binary);

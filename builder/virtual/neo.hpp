@@ -54,8 +54,4 @@ class NeoPlace {
   TemporaryFolder folder_;
 };
 
-// Returns the version of a C library from the text in its file, 2031 for 2.31; 0 if there is none.
-// Pure.
-unsigned glibc_version(std::string_view file);
-
 }  // namespace kiln::builder

@@ -9,6 +9,7 @@
 
 #include "builder/base/names.hpp"
 #include "builder/virtual/described_compiler.hpp"
+#include "builder/virtual/mesa.hpp"
 #include "builder/virtual/neo.hpp"
 
 namespace kiln::builder {
@@ -21,7 +22,9 @@ class Finder {
 
   void find(const VirtualSpec &spec) {
     if (spec.backend == "neo") {
-      find_each(spec, find_neo_drivers(tools_.root), neo_device);
+      find_each(spec, find_neo_drivers(tools_.neo_root), neo_device);
+    } else if (spec.backend == "mesa") {
+      find_each(spec, find_mesa(tools_.mesa_root), mesa_device);
     } else if (spec.models.empty()) {
       add(spec.backend, [&] { return described_device(description(spec.backend), ""); });
     } else {
@@ -79,12 +82,12 @@ class Finder {
   VirtualDevices found_;
 };
 
-Status check_products(const VirtualSpec &spec) {
-  for (const std::string &product : spec.models) {
-    const auto &all = neo_products();
-    if (std::find(all.begin(), all.end(), product) != all.end()) continue;
-    return {Code::bad_argument,
-            fmt::format("\"{}\" is no product of neo; {}", product, expected_one_of(product, all))};
+Status check_models(const VirtualSpec &spec, const std::vector<std::string> &all,
+                    const char *what) {
+  for (const std::string &model : spec.models) {
+    if (std::find(all.begin(), all.end(), model) != all.end()) continue;
+    return {Code::bad_argument, fmt::format("\"{}\" is no {} of {}; {}", model, what, spec.backend,
+                                            expected_one_of(model, all))};
   }
   return {};
 }
@@ -92,7 +95,7 @@ Status check_products(const VirtualSpec &spec) {
 }  // namespace
 
 Result<VirtualSpec> parse_virtual_spec(const std::string &text) {
-  static const std::vector<std::string> backends = {"neo"};
+  static const std::vector<std::string> backends = {"neo", "mesa"};
   if (text.ends_with(".toml")) return VirtualSpec{text, {}};
   const std::size_t file = text.find(".toml:");
   const bool is_file = file != std::string::npos;
@@ -113,9 +116,10 @@ Result<VirtualSpec> parse_virtual_spec(const std::string &text) {
     return Status(Code::bad_argument,
                   fmt::format("\"{}\" lacks a model: expected {}:MODEL,...", text, spec.backend));
   }
-  if (spec.backend == "neo") {
-    if (Status s = check_products(spec); !s.ok()) return s;
-  }
+  Status known;
+  if (spec.backend == "neo") known = check_models(spec, neo_products(), "product");
+  if (spec.backend == "mesa") known = check_models(spec, mesa_model_names(), "model");
+  if (!known.ok()) return known;
   return spec;
 }
 

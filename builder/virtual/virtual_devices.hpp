@@ -11,18 +11,20 @@
 
 namespace kiln::builder {
 
-// A parsed "neo:skl,dg2", "nvidia.toml:sm_90" or "mali.toml".
+// A parsed "neo:skl,dg2", "mesa:vangogh", "nvidia.toml:sm_90" or "mali.toml".
 struct VirtualSpec {
-  std::string backend;              // "neo", or the path of a description
+  std::string backend;              // "neo", "mesa", or the path of a description
   std::vector<std::string> models;  // not empty strings; no models for a description's one device
 };
 // Fails with Code::bad_argument unless the text is BACKEND:MODEL,... with a known backend, or the
-// name of a description, and if a model of "neo" is no product of Intel's.
+// name of a description, and if a model of "neo" or "mesa" is not
+// known.
 Result<VirtualSpec> parse_virtual_spec(const std::string &text);
 
 // Where backends and tools are.
 struct VirtualTools {
-  std::string root{};                    // of Intel's driver, as in find_neo_drivers()
+  std::string neo_root{};                // of Intel's driver, as in find_neo_drivers()
+  std::string mesa_root{};               // of Mesa, as in find_mesa()
   std::filesystem::path descriptions{};  // folder of the descriptions shipped with Kiln
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "builder/virtual/driver_root.hpp"
 #include "tests/support/catch.hpp"
 
 using kiln::builder::glibc_version;

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of models, and the environment in which Mesa takes a shim for the kernel.
+#include "builder/virtual/mesa.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "builder/base/names.hpp"
+#include "builder/process/fork_call.hpp"
+#include "builder/virtual/driver_root.hpp"
+
+namespace kiln::builder {
+namespace {
+
+constexpr MesaDriver kRadeonsi{"radeonsi", "libamdgpu_noop_drm_shim.so", "AMDGPU_GPU_ID",
+                               "Debian's mesa-drm-shim has it", true};
+constexpr MesaDriver kNouveau{"nouveau", "libnouveau_noop_drm_shim.so", "NOUVEAU_CHIPSET",
+                              "Debian's mesa-drm-shim has it", false};
+constexpr MesaDriver kFreedreno{"freedreno", "libfreedreno_noop_drm_shim.so", "FD_GPU_ID",
+                                "Debian's mesa-drm-shim has it for arm64, and for x86-64 from "
+                                "Mesa 26 on",
+                                false};
+constexpr MesaDriver kPanfrost{"panfrost", "libpanfrost_noop_drm_shim.so", "PAN_GPU_ID",
+                               "it needs arm64's Mesa: Debian's mesa-drm-shim has it for arm64 "
+                               "alone",
+                               false};
+
+constexpr char kShimPackage[] = "mesa-drm-shim";
+constexpr char kInside[] = "/.kiln";  // in a root: this program and the ICD file
+
+// Returns which shim's GPUs the file names, for a message.
+std::string known_names(const MesaDriver &driver, std::string_view shim) {
+  std::string known;
+  for (const MesaModel &model : mesa_models()) {
+    if (model.driver->gallium != driver.gallium || !has_string(shim, model.value)) continue;
+    known += (known.empty() ? "" : ", ") + std::string(model.name);
+  }
+  return known.empty() ? "none" : known;
+}
+
+// Returns the shim's path. Fails if it is not there or does not know the model.
+Result<std::filesystem::path> find_shim(const MesaRoot &mesa, const MesaModel &model) {
+  const MesaDriver &driver = *model.driver;
+  const std::filesystem::path shim = find_in(mesa.folders, driver.shim);
+  if (shim.empty()) {
+    return Status(
+        Code::no_device,
+        fmt::format("there is no {} on {}: {}", driver.shim,
+                    mesa.root.empty() ? "this machine" : mesa.root.string(), driver.packages));
+  }
+  if (!driver.lists_names) return shim;
+  const std::string file = read_whole(shim);
+  if (has_string(file, model.value)) return shim;
+  return Status(Code::no_device, fmt::format("{} does not know it; it knows {}", shim.string(),
+                                             known_names(driver, file)));
+}
+
+// Returns a path of the root as a process inside sees it.
+std::string seen_inside(const MesaRoot &mesa, const std::filesystem::path &path) {
+  if (mesa.sandbox.empty()) return path.string();
+  return "/" + path.lexically_relative(mesa.root).string();
+}
+
+// Adds the mounts that make the root "/": its folders read-only, no GPU of this machine, this
+// program, the ICD file and the job's folder.
+void enter(const MesaRoot &mesa, const std::string &icd, const std::string &folder,
+           ProcessRequest *request) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> line{"--die-with-parent"};
+  std::error_code error;
+  std::vector<fs::path> entries;
+  for (const auto &entry : fs::directory_iterator(mesa.root, error)) entries.push_back(entry);
+  std::sort(entries.begin(), entries.end());
+  for (const fs::path &entry : entries) {
+    const std::string name = entry.filename().string(), inside = "/" + name;
+    if (fs::is_symlink(entry, error)) {
+      line.insert(line.end(), {"--symlink", fs::read_symlink(entry, error).string(), inside});
+    } else if (name != "dev" && name != "proc" && name != "sys" && name != "tmp") {
+      line.insert(line.end(), {"--ro-bind", entry.string(), inside});
+    }
+  }
+  const std::string program = std::string(kInside) + "/kiln";
+  line.insert(line.end(), {"--dev", "/dev", "--bind", "/proc", "/proc", "--tmpfs", "/tmp",
+                           "--ro-bind", request->program.string(), program, "--ro-bind", icd,
+                           std::string(kInside) + "/driver.icd"});
+  if (!folder.empty()) line.insert(line.end(), {"--bind", folder, folder});
+  // Not in bubblewrap's own environment: the shim is a library of the root.
+  for (const auto &[name, value] : request->environment) {
+    if (value) {
+      line.insert(line.end(), {"--setenv", name, *value});
+    } else {
+      line.insert(line.end(), {"--unsetenv", name});
+    }
+  }
+  request->environment.clear();
+  line.insert(line.end(), {"--chdir", folder.empty() ? "/" : folder, "--", program});
+  request->arguments.insert(request->arguments.begin(), line.begin(), line.end());
+  request->program = mesa.sandbox;
+}
+
+}  // namespace
+
+const std::vector<MesaModel> &mesa_models() {
+  static const std::vector<MesaModel> models = {
+      // AMD. Which of them a Mesa knows depends on its version.
+      {"pitcairn", &kRadeonsi, "pitcairn", "Radeon HD 7800"},
+      {"bonaire", &kRadeonsi, "bonaire", "Radeon HD 7790, R7 260"},
+      {"stoney", &kRadeonsi, "stoney", "Stoney Ridge: A4 to A9 of 2016"},
+      {"polaris10", &kRadeonsi, "polaris10", "Radeon RX 470 to 590"},
+      {"polaris12", &kRadeonsi, "polaris12", "Radeon RX 540 to 550"},
+      {"vega10", &kRadeonsi, "vega10", "Radeon RX Vega 56 and 64"},
+      {"vega20", &kRadeonsi, "vega20", "Radeon VII"},
+      {"raven", &kRadeonsi, "raven", "Ryzen 2000 with graphics"},
+      {"raven2", &kRadeonsi, "raven2", "Athlon 3000 with graphics"},
+      {"renoir", &kRadeonsi, "renoir", "Ryzen 4000 and 5000 with graphics"},
+      {"navi10", &kRadeonsi, "navi10", "Radeon RX 5600 and 5700"},
+      {"navi21", &kRadeonsi, "navi21", "Radeon RX 6800 and 6900"},
+      {"vangogh", &kRadeonsi, "vangogh", "Steam Deck"},
+      {"rembrandt", &kRadeonsi, "rembrandt", "Radeon 680M: Ryzen 6000 with graphics"},
+      {"raphael_mendocino", &kRadeonsi, "raphael_mendocino", "Ryzen 7000, Ryzen 7020"},
+      {"navi31", &kRadeonsi, "navi31", "Radeon RX 7900"},
+      {"navi33", &kRadeonsi, "navi33", "Radeon RX 7600"},
+      {"phoenix", &kRadeonsi, "phoenix", "Radeon 780M: Ryzen 7040, ROG Ally"},
+      {"gfx1150", &kRadeonsi, "gfx1150", "Radeon 890M: Ryzen AI 300; Mesa 25's name"},
+      {"strix1", &kRadeonsi, "strix1", "Radeon 890M: Ryzen AI 300; Mesa 26's name"},
+      {"gfx1201", &kRadeonsi, "gfx1201", "Radeon RX 9070"},
+      // NVIDIA, by Nouveau's numbers of chips.
+      {"nvc0", &kNouveau, "c0", "GeForce GTX 480 (GF100)"},
+      {"nvc4", &kNouveau, "c4", "GeForce GTX 460 (GF104)"},
+      {"nve4", &kNouveau, "e4", "GeForce GTX 680 (GK104)"},
+      {"nve6", &kNouveau, "e6", "GeForce GTX 660 (GK106)"},
+      {"nve7", &kNouveau, "e7", "GeForce GTX 650 (GK107)"},
+      {"nvf0", &kNouveau, "f0", "GeForce GTX 780 (GK110)"},
+      {"nvf1", &kNouveau, "f1", "GeForce GTX 780 Ti (GK110B)"},
+      {"nv106", &kNouveau, "106", "GeForce GT 710 (GK208B)"},
+      {"nv108", &kNouveau, "108", "GeForce GT 730 (GK208)"},
+      {"nv117", &kNouveau, "117", "GeForce GTX 750 (GM107)"},
+      {"nv118", &kNouveau, "118", "GeForce 830M (GM108)"},
+      {"nv120", &kNouveau, "120", "GeForce GTX 980 Ti (GM200)"},
+      {"nv124", &kNouveau, "124", "GeForce GTX 980 (GM204)"},
+      {"nv126", &kNouveau, "126", "GeForce GTX 960 (GM206)"},
+      {"nv12b", &kNouveau, "12b", "Tegra X1 (GM20B)"},
+      {"nv130", &kNouveau, "130", "Tesla P100 (GP100)"},
+      {"nv132", &kNouveau, "132", "GeForce GTX 1080 Ti (GP102)"},
+      {"nv134", &kNouveau, "134", "GeForce GTX 1080 (GP104)"},
+      {"nv136", &kNouveau, "136", "GeForce GTX 1060 (GP106)"},
+      {"nv137", &kNouveau, "137", "GeForce GTX 1050 (GP107)"},
+      {"nv138", &kNouveau, "138", "GeForce GT 1030 (GP108)"},
+      {"nv140", &kNouveau, "140", "Titan V (GV100)"},
+      {"nv164", &kNouveau, "164", "GeForce RTX 2070 (TU104)"},
+      // Qualcomm's Adreno.
+      {"fd610", &kFreedreno, "610", "Adreno 610: Snapdragon 665"},
+      {"fd618", &kFreedreno, "618", "Adreno 618: Snapdragon 730, 7c"},
+      {"fd630", &kFreedreno, "630", "Adreno 630: Snapdragon 845"},
+      {"fd660", &kFreedreno, "660", "Adreno 660: Snapdragon 888"},
+      {"fd702", &kFreedreno, "702", "Adreno 702: QRB2210"},
+      {"fd730", &kFreedreno, "730", "Adreno 730: Snapdragon 8 Gen 1"},
+      {"fd740", &kFreedreno, "740", "Adreno 740: Snapdragon 8 Gen 2"},
+      {"fd750", &kFreedreno, "750", "Adreno 750: Snapdragon 8 Gen 3"},
+      {"fd810", &kFreedreno, "810", "Adreno 810: Snapdragon 7s Gen 3"},
+      {"fd830", &kFreedreno, "830", "Adreno 830: Snapdragon 8 Elite"},
+      // Arm's Mali.
+      {"g52", &kPanfrost, "7212", "Mali-G52: Amlogic S922X"},
+      {"g57", &kPanfrost, "9093", "Mali-G57: MediaTek MT8192"},
+  };
+  return models;
+}
+
+const MesaModel *find_mesa_model(std::string_view name) {
+  const auto &models = mesa_models();
+  const auto found = std::find_if(models.begin(), models.end(),
+                                  [&](const MesaModel &model) { return model.name == name; });
+  return found == models.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> mesa_model_names() {
+  std::vector<std::string> names;
+  for (const MesaModel &model : mesa_models()) names.emplace_back(model.name);
+  return names;
+}
+
+Result<MesaRoot> find_mesa(const std::filesystem::path &root) {
+  MesaRoot mesa;
+  if (!root.empty()) {
+    if (Status s = canonical_root(root).move_to(&mesa.root); !s.ok()) return s;
+  }
+  const std::filesystem::path whole = root.empty() ? "/" : mesa.root;
+  const auto drivers = find_drivers(whole, "libRusticlOpenCL");
+  if (!drivers.ok()) return drivers.status();
+  if (drivers->empty()) {
+    return Status(Code::no_device,
+                  fmt::format("no file {} names Mesa's rusticl, as Debian's mesa-opencl-icd has "
+                              "it; {} has the libraries that act as GPUs",
+                              icd_files(whole), kShimPackage));
+  }
+  mesa.library = drivers->front().library;
+  mesa.folders = library_folders(whole);
+  if (root.empty()) return mesa;
+  if (has_earlier_libc(mesa.folders)) {
+    return Status(Code::no_device, fmt::format("{}: its C library is earlier than this machine's",
+                                               mesa.root.string()));
+  }
+  const auto sandbox = find_executable({"bwrap"});
+  if (!sandbox) {
+    return Status(Code::no_device,
+                  "there is no program bwrap in PATH (Debian's package bubblewrap) to enter " +
+                      mesa.root.string());
+  }
+  mesa.sandbox = *sandbox;
+  return mesa;
+}
+
+ProcessRequest mesa_request(const MesaRoot &mesa, const MesaModel &model,
+                            const std::filesystem::path &shim, const std::string &icd,
+                            std::vector<std::string> arguments, const std::string &folder) {
+  std::error_code error;
+  ProcessRequest request;
+  request.program = std::filesystem::read_symlink("/proc/self/exe", error);
+  request.arguments = std::move(arguments);
+  const bool inside = !mesa.sandbox.empty();
+  request.environment = {{"OCL_ICD_VENDORS", inside ? std::string(kInside) + "/driver.icd" : icd},
+                         {"OCL_ICD_FILENAMES", std::nullopt},
+                         {"OPENCL_LAYERS", std::nullopt},
+                         {"LD_PRELOAD", seen_inside(mesa, shim)},
+                         {"RUSTICL_ENABLE", std::string(model.driver->gallium)},
+                         {std::string(model.driver->variable), std::string(model.value)}};
+  if (!inside) return request;
+  request.environment.insert(request.environment.end(), {{"LD_LIBRARY_PATH", std::nullopt},
+                                                         {"HOME", "/tmp"},
+                                                         {"TMPDIR", "/tmp"},
+                                                         {"XDG_CACHE_HOME", std::nullopt},
+                                                         {"XDG_CONFIG_HOME", std::nullopt}});
+  enter(mesa, icd, folder, &request);
+  return request;
+}
+
+Result<DeviceInfo> mesa_device(const MesaRoot &mesa, const std::string &name) {
+  const MesaModel *const model = find_mesa_model(name);
+  if (model == nullptr) {
+    return Status(Code::bad_argument, expected_one_of(name, mesa_model_names()));
+  }
+  const auto shim = find_shim(mesa, *model);
+  if (!shim.ok()) return shim.status();
+  auto made = TemporaryFolder::make();
+  if (!made.ok()) return made.status();
+  const auto place = std::make_shared<const TemporaryFolder>(*std::move(made));
+  const std::string icd = place->path() + "/driver.icd";
+  std::ofstream file(icd);
+  file << seen_inside(mesa, mesa.library) << '\n';
+  file.close();
+  if (!file) return Status(Code::failed, "cannot write " + icd);
+  return posing_device({"mesa:" + name, name, kMesaFinisher,
+                        [=](std::vector<std::string> arguments, const std::string &folder) {
+                          return mesa_request(mesa, *model, *shim, place->path() + "/driver.icd",
+                                              std::move(arguments), folder);
+                        }});
+}
+
+}  // namespace kiln::builder

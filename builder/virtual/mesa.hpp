@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mesa's rusticl with a Gallium driver that is told to be a GPU which is not there: a library of
+// Debian's package mesa-drm-shim answers in place of the kernel. It is Mesa's compiler for that
+// GPU, not the GPU vendor's, and no kernel runs.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "builder/device/device_info.hpp"
+#include "builder/virtual/posing_device.hpp"
+
+namespace kiln::builder {
+
+// A Gallium driver, and its shim.
+struct MesaDriver {
+  std::string_view gallium;   // as in RUSTICL_ENABLE
+  std::string_view shim;      // the shim's file
+  std::string_view variable;  // environment variable that names the GPU to the shim
+  std::string_view packages;  // which packages of Debian have the shim, for a message
+  bool lists_names;           // the shim has the names of its GPUs as strings
+};
+
+struct MesaModel {
+  std::string_view name;  // "vangogh", as --virtual takes it
+  const MesaDriver *driver;
+  std::string_view value;      // of the driver's variable
+  std::string_view marketing;  // products and SoC: "Steam Deck"; may be empty
+};
+
+// Returns the models that Kiln knows; a Mesa knows some of them.
+const std::vector<MesaModel> &mesa_models();
+// Returns the model of that name; null if there is none.
+const MesaModel *find_mesa_model(std::string_view name);
+// Returns the models' names.
+std::vector<std::string> mesa_model_names();
+
+struct MesaRoot {
+  std::filesystem::path root;     // empty: this machine
+  std::filesystem::path library;  // rusticl
+  std::vector<std::filesystem::path> folders{};
+  // bubblewrap, for a root: Mesa reads files by absolute paths, so a process needs the root as "/".
+  std::filesystem::path sandbox{};
+};
+
+// Returns Mesa in an unpacked root; an empty root means this machine. Fails with Code::bad_argument
+// if `root` is no folder, and with Code::no_device if it has no rusticl that runs here, or if there
+// is no bubblewrap to enter it.
+Result<MesaRoot> find_mesa(const std::filesystem::path &root);
+
+// Returns the GPU of that name, which must be a model's. Fails with Code::no_device if the root has
+// no shim for it or an earlier or later one, and as posing_device() does.
+Result<DeviceInfo> mesa_device(const MesaRoot &mesa, const std::string &model);
+
+// Returns a request for this program with Mesa as that model. Pure, but for the program's path.
+// `icd` is a file that names rusticl alone; `folder` is as in Pose.
+ProcessRequest mesa_request(const MesaRoot &mesa, const MesaModel &model,
+                            const std::filesystem::path &shim, const std::string &icd,
+                            std::vector<std::string> arguments, const std::string &folder);
+
+}  // namespace kiln::builder

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// A driver that is told to be a GPU that is not there: its device, whose jobs run in processes of
+// their own.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "builder/device/device_info.hpp"
+#include "builder/process/run_tool.hpp"
+
+namespace kiln::builder {
+
+struct Pose {
+  std::string name;      // "neo:skl"
+  std::string model;     // "skl"
+  std::string finisher;  // "virtual-neo 1"
+  // Returns a request for this program with these arguments, whose only device is the driver as
+  // that GPU. The program reads and writes files in `folder`, if that is not empty.
+  std::function<ProcessRequest(std::vector<std::string> arguments, const std::string &folder)>
+      request;
+};
+
+// Returns the GPU. The driver reads only once in a process which GPU to be, and needs its own
+// libraries, so each job is a `kiln build` of one variant in the environment of the request. Fails
+// with Code::no_device if the driver dies or does not report exactly one device.
+Result<DeviceInfo> posing_device(Pose pose);
+
+}  // namespace kiln::builder
