@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Binaries of `kiln build --virtual mesa:...` by trixie's Mesa, for two of AMD's GPUs.
+
+Each model builds a program by a process of its own, and the pack must say that no such GPU has
+launched a binary. The same device without --virtual, in the root and with the shim loaded, must
+have the same key and take the pack as exact, and must not call what it builds itself final.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import registry
+from fleet import call
+from suite import Suite, expect
+
+EXIT_SKIPPED = 77
+SUITE = "trixie"
+MODELS = ("vangogh", "navi31")
+PROGRAMS = ("convolution", "dot", "block_match_sad")  # on an idle device their outputs may change
+NEVER, WHY = "not launched", "loaded by its driver without hardware"
+ICD = "/etc/OpenCL/vendors/rusticl.icd"
+
+
+def in_root(kiln, folder, model, *arguments):
+    """Kiln in the root, with the model as its device; the exit code must be 0."""
+    root = registry.folder(SUITE)
+    line = ["bwrap", "--die-with-parent", "--ro-bind", root / "usr", "/usr", "--ro-bind",
+            root / "etc", "/etc", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64",
+            "--dev", "/dev", "--bind", "/proc", "/proc", "--tmpfs", "/tmp", "--ro-bind", kiln,
+            "/.kiln/kiln", "--bind", folder, "/fleet", "--chdir", "/fleet"]
+    for name, value in (("HOME", "/tmp"), ("TMPDIR", "/tmp"), ("OCL_ICD_VENDORS", ICD),
+                        ("LD_PRELOAD", "libamdgpu_noop_drm_shim.so"), ("AMDGPU_GPU_ID", model),
+                        ("RUSTICL_ENABLE", "radeonsi")):
+        line += ["--setenv", name, value]
+    done = call([*line, "--", "/.kiln/kiln", *arguments], folder)
+    return done.expect_code(0, " ".join(map(str, arguments)))
+
+
+def targets_of(kiln, folder, pack):
+    """What `kiln pack inspect` says of the pack's targets."""
+    done = call([kiln, "pack", "inspect", pack, "--json"], folder)
+    return done.expect_code(0, "kiln pack inspect").json()["targets"]
+
+
+def finish_of(binary):
+    """What the pack says of the launch of a binary: whether final, and why not."""
+    finish = binary["provenance"]["finish"]
+    return finish["final"], finish["why_not_final"]
+
+
+class Models:
+    """The packs, in one folder."""
+
+    def __init__(self, kiln, base, work):
+        self.kiln, self.work = kiln, work
+        command = [kiln, "pack", "slice", base, "-o", work / "base.kiln"]
+        for program in PROGRAMS:
+            command += ["--program", program]
+        call(command, work).expect_code(0, "kiln pack slice")
+
+    def build(self, model):
+        """Every binary is marked as not launched, and is of that model."""
+        pack = f"{model}.kiln"
+        done = call([self.kiln, "build", "base.kiln", "--preferred", "--store", "none", "-o", pack,
+                     "--virtual", f"mesa:{model}"], self.work,
+                    {"KILN_MESA_ROOT": str(registry.folder(SUITE)), "OCL_ICD_VENDORS": "/nonexistent"})
+        done.expect_code(0, "kiln build --virtual")
+        (target,) = targets_of(self.kiln, self.work, pack)
+        expect(f"radeonsi, {model}, " in target["key"], f"the key is {target['key']}")
+        expect(" DRM " not in target["key"], "the kernel's driver is in the key")
+        for binary in target["binaries"]:
+            expect(finish_of(binary) == (NEVER, WHY), f"it says {finish_of(binary)}")
+            finisher = binary["provenance"]["finish"]["finisher"]
+            expect(finisher == f"virtual-mesa 1 as {model}, mesa-shader-cache 1", finisher)
+            expect(binary.get("auxiliary"), "there is no code for the GPU")
+        expect(len(target["binaries"]) == len(PROGRAMS), f"{len(target['binaries'])} binaries")
+        again = call([self.kiln, "build", "base.kiln", "--preferred", "--store", "none", "-o", pack,
+                      "--virtual", f"mesa:{model}", "--json"], self.work,
+                     {"KILN_MESA_ROOT": str(registry.folder(SUITE))}).json()
+        expect(again["up_to_date"], f"built again: {again}")
+        return f"{len(target['binaries'])} binaries"
+
+    def load(self, model):
+        """The device with the shim loaded, without --virtual, takes the pack as exact."""
+        (target,) = targets_of(self.kiln, self.work, f"{model}.kiln")
+        program, _, variant = target["binaries"][0]["variant"].partition("/")
+        report = in_root(self.kiln, self.work, model, "explain", program, "--variant", variant,
+                         "--pack", f"{model}.kiln", "--json").json()
+        seen = (report["rung"], report["recompiled"])
+        expect(seen == ("exact", False), f"it is loaded as {seen}")
+
+    def build_plainly(self, model):
+        """A build that does not know that the GPU is not there finds it out."""
+        in_root(self.kiln, self.work, model, "build", "base.kiln", "--store", "none", "--no-check",
+                "-o", "plain.kiln")
+        (target,) = targets_of(self.kiln, self.work, "plain.kiln")
+        (virtual,) = targets_of(self.kiln, self.work, f"{model}.kiln")
+        expect(target["key"] == virtual["key"], "the keys differ")
+        for binary in target["binaries"]:
+            seen = finish_of(binary)[0]
+            expect(seen == NEVER, f"{binary['variant']} is called {seen}")
+        return f"{len(target['binaries'])} binaries"
+
+
+def fault():
+    """Why the root cannot serve, or None."""
+    done = registry.completed(SUITE)
+    if not done or "mesa-drm-shim" not in done["packages"]:
+        return f"{SUITE} with mesa-drm-shim is not fetched; `tests/lab/lab.py fetch` brings it"
+    return registry.sandbox_fault()
+
+
+def main():
+    """Runs all models; the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("--kiln", "--base", "--work"):
+        parser.add_argument(name, type=lambda text: Path(text).absolute(), required=True)
+    options = parser.parse_args()
+    reason = fault()
+    if reason and os.environ.get("KILN_LAB_OPTIONAL") == "1":
+        print(f"SKIP  {reason}")
+        return EXIT_SKIPPED
+    if reason:
+        print(f"FAIL  {reason}")
+        return 1
+    shutil.rmtree(options.work, ignore_errors=True)
+    options.work.mkdir(parents=True)
+    suite = Suite(1)
+    models = Models(options.kiln, options.base, options.work)
+    with suite.phase("Mesa's driver as GPUs that are not there"):
+        suite.check_each(list(MODELS), "{}: --virtual builds, and says that nothing ran", models.build)
+        suite.check_each(list(MODELS), "{}: the driver takes the pack as exact", models.load)
+        suite.check_each(list(MODELS[:1]), "{}: a plain build calls nothing final", models.build_plainly)
+    suite.summarise()
+    return 1 if suite.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
