@@ -36,6 +36,8 @@ ENVIRONMENT = [
     ("KILN_PTXAS, KILN_LIBCLC", "ptxas and libclc's nvptx64--nvidiacl.bc, for --virtual nvidia.toml."),
     ("KILN_NEO_ROOT", "Unpacked root of a distribution with another version of Intel's driver, for "
      "--virtual neo."),
+    ("KILN_MESA_ROOT", "Unpacked root of a distribution with Mesa and mesa-drm-shim, for --virtual "
+     "mesa."),
     ("KILN_STORE", "Database of finished jobs, or the word none."),
     ("KILN_PACK, KILN_OVERLAY, KILN_REPORT, KILN_SPOOL", "What kiln serve and kiln record set for the "
      "layer; an application can be started with them and OPENCL_LAYERS instead."),
