@@ -47,7 +47,7 @@ bool is_present(const fs::path &path) {
 unsigned machine_of(std::string_view file) {
   if (file.size() < sizeof(Elf64_Ehdr) || !file.starts_with(ELFMAG)) return 0;
   if (file[EI_CLASS] != ELFCLASS64) return 0;
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(file[i]); };
+  const auto byte = [&](std::size_t i) -> unsigned { return static_cast<unsigned char>(file[i]); };
   constexpr std::size_t kMachine = offsetof(Elf64_Ehdr, e_machine);
   return byte(kMachine) | byte(kMachine + 1) << 8U;
 }
