@@ -59,6 +59,12 @@ json argument_json(const packs::Argument &argument) {
       out["values"] = argument.values;
     }
   }
+  if (role == packs::Role::sampler) {
+    const auto sampler = packs::ArgumentSampler::of(argument.value);
+    out["addressing"] = packs::kAddressingNames[sampler.addressing];
+    out["filter"] = packs::kFilterNames[sampler.filter];
+    out["normalized"] = sampler.normalized;
+  }
   if (role == packs::Role::input || role == packs::Role::output || role == packs::Role::scratch) {
     out["storage"] = packs::kStorageNames[index(argument.storage)];
     out["channels"] = argument.channels;

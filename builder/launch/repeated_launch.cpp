@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "builder/launch/argument_objects.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "runtime/opencl/error.hpp"
 
@@ -45,6 +46,16 @@ std::array<std::uint64_t, 2> device_times(const runtime::OpenCL &cl, cl_event ev
                      cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof(times[1]),
                                                 &times[1], nullptr) == CL_SUCCESS;
   return known ? times : std::array<std::uint64_t, 2>{};
+}
+
+cl_image_desc desc_of(const RecordedImage &image) {
+  cl_image_desc desc{};
+  desc.image_type = image.type;
+  desc.image_width = image.width;
+  desc.image_height = image.height;
+  desc.image_depth = image.depth;
+  desc.image_array_size = image.layers;
+  return desc;
 }
 
 }  // namespace
@@ -145,7 +156,7 @@ Status RepeatedLaunch::set_buffer(cl_uint index, const RecordedArgument &argumen
   const std::uint8_t zero = 0;
   code = cl_.clEnqueueFillBuffer(queue_, made, &zero, sizeof(zero), 0, argument.size, 0, nullptr,
                                  nullptr);
-  Status status = set_memory(index, {{made, cl_.clReleaseMemObject}, argument.size, {}});
+  Status status = set_memory(index, {{}, {made, cl_.clReleaseMemObject}, argument.size, {}});
   return code == CL_SUCCESS ? status : call_failure("clEnqueueFillBuffer", code);
 }
 
@@ -157,32 +168,21 @@ Status RepeatedLaunch::set_image(cl_uint index, const RecordedImage &image) {
     if (side != 0 && bytes <= kMostMemory) bytes *= side;
   }
   if (Status s = take_room(bytes); !s.ok()) return s;
-  const cl_image_format format{image.order, image.data_type};
-  cl_image_desc desc{};
-  desc.image_type = image.type;
-  desc.image_width = image.width;
-  desc.image_height = image.height;
-  desc.image_depth = image.depth;
-  desc.image_array_size = image.layers;
-  cl_int code = CL_SUCCESS;
-  const cl_mem made =
-      cl_.clCreateImage(context_, CL_MEM_READ_WRITE, &format, &desc, nullptr, &code);
-  if (code != CL_SUCCESS) return call_failure("clCreateImage", code);
-  Status status = set_memory(index, {{made, cl_.clReleaseMemObject}, 0, image});
+  MemoryObject made;
+  Status status =
+      make_image(cl_, context_, {image.order, image.data_type}, desc_of(image), bytes, &made);
+  if (!status.ok()) return status;
+  status = set_memory(index, {std::move(made.pixels), std::move(made.object), 0, image});
   if (!status.ok()) return status;
   return see(held_.back(), CL_MAP_WRITE,
              [](std::uint8_t *row, std::size_t size) { std::memset(row, 0, size); });
 }
 
 Status RepeatedLaunch::set_sampler(cl_uint index, const RecordedSampler &sampler) {
-  if (cl_.clCreateSampler == nullptr || cl_.clReleaseSampler == nullptr) {
-    return {Code::requirement, "the OpenCL library has no clCreateSampler"};
-  }
-  cl_int code = CL_SUCCESS;
-  const cl_sampler made = cl_.clCreateSampler(context_, sampler.normalized ? CL_TRUE : CL_FALSE,
-                                              sampler.addressing, sampler.filter, &code);
-  if (code != CL_SUCCESS) return call_failure("clCreateSampler", code);
-  samplers_.emplace_back(made, cl_.clReleaseSampler);
+  Status status = make_sampler(cl_, context_, sampler.normalized, sampler.addressing,
+                               sampler.filter, &samplers_.emplace_back());
+  if (!status.ok()) return status;
+  const cl_sampler made = samplers_.back().get();
   return set(index, sizeof(made), &made);
 }
 
@@ -201,30 +201,14 @@ Status RepeatedLaunch::see_buffer(const Held &held, cl_map_flags how, const SeeB
 }
 
 Status RepeatedLaunch::see_image(const Held &held, cl_map_flags how, const SeeBytes &see) {
-  const RecordedImage &image = held.image;
-  const cl_mem memory = held.memory.get();
-  const std::size_t origin[3] = {0, 0, 0};
-  std::size_t region[3] = {image.width, std::max<std::size_t>(image.height, 1),
-                           std::max<std::size_t>(image.depth, 1)};
-  if (image.type == CL_MEM_OBJECT_IMAGE1D_ARRAY) region[1] = image.layers;
-  if (image.type == CL_MEM_OBJECT_IMAGE2D_ARRAY) region[2] = image.layers;
-  std::size_t row = 0;
-  std::size_t slice = 0;
-  cl_int code = CL_SUCCESS;
-  void *bytes = cl_.clEnqueueMapImage(queue_, memory, CL_TRUE, how, origin, region, &row, &slice, 0,
-                                      nullptr, nullptr, &code);
-  if (code != CL_SUCCESS) return call_failure("clEnqueueMapImage", code);
   std::size_t pixel = 0;
-  cl_.clGetImageInfo(memory, CL_IMAGE_ELEMENT_SIZE, sizeof(pixel), &pixel, nullptr);
-  const bool in_slices = image.type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
-  for (std::size_t z = 0; z < region[2]; ++z) {
-    for (std::size_t y = 0; y < region[1]; ++y) {
-      const std::size_t at = z * slice + y * (in_slices ? slice : row);
-      see(static_cast<std::uint8_t *>(bytes) + at, pixel * region[0]);
-    }
-  }
-  code = cl_.clEnqueueUnmapMemObject(queue_, memory, bytes, 0, nullptr, nullptr);
-  return code == CL_SUCCESS ? Status() : call_failure("clEnqueueUnmapMemObject", code);
+  cl_.clGetImageInfo(held.memory.get(), CL_IMAGE_ELEMENT_SIZE, sizeof(pixel), &pixel, nullptr);
+  return with_image(cl_, queue_, held.memory.get(), desc_of(held.image), how,
+                    [&](const MappedRows &rows) {
+                      for (std::size_t i = 0; i < rows.count; ++i) {
+                        see(rows.row(i), pixel * held.image.width);
+                      }
+                    });
 }
 
 Status ask_executes(const Device &device, cl_context context, cl_command_queue queue, bool *out) {

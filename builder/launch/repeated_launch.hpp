@@ -50,6 +50,7 @@ class RepeatedLaunch {
 
  private:
   struct Held {
+    runtime::Handle<cl_mem> pixels;  // buffer of a 1D image of a buffer
     runtime::Handle<cl_mem> memory;
     std::uint64_t size = 0;  // bytes of a buffer
     RecordedImage image{};   // type is 0 for a buffer

@@ -29,16 +29,33 @@ kiln_ndrange range_of(const Stage &stage, const NDSize &local) {
           {}};
 }
 
-}  // namespace
-
-cl_image_format image_format(const Memory &memory) {
-  const cl_channel_order order = memory.channels == 1   ? CL_R
-                                 : memory.channels == 2 ? CL_RG
-                                                        : CL_RGBA;
-  if (memory.type == Type::float_) return {order, CL_FLOAT};
-  return {order,
-          static_cast<cl_channel_type>(memory.type == Type::half_ ? CL_HALF_FLOAT : CL_UNORM_INT8)};
+// Returns the sides of an image that devices limit, each with the limit; none of a buffer.
+std::vector<std::pair<std::uint64_t, cl_device_info>> limited_sides(const Memory &memory) {
+  const std::uint64_t columns = memory.columns;
+  const std::uint64_t rows = memory.rows / memory.slices;
+  switch (memory.storage) {
+    case Storage::buffer:
+    case Storage::local: break;
+    case Storage::image:
+      return {{columns, CL_DEVICE_IMAGE2D_MAX_WIDTH}, {rows, CL_DEVICE_IMAGE2D_MAX_HEIGHT}};
+    case Storage::image1d: return {{columns, CL_DEVICE_IMAGE2D_MAX_WIDTH}};
+    case Storage::image1d_buffer: return {{columns, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE}};
+    case Storage::image1d_array:
+      return {{columns, CL_DEVICE_IMAGE2D_MAX_WIDTH},
+              {memory.slices, CL_DEVICE_IMAGE_MAX_ARRAY_SIZE}};
+    case Storage::image2d_array:
+      return {{columns, CL_DEVICE_IMAGE2D_MAX_WIDTH},
+              {rows, CL_DEVICE_IMAGE2D_MAX_HEIGHT},
+              {memory.slices, CL_DEVICE_IMAGE_MAX_ARRAY_SIZE}};
+    case Storage::image3d:
+      return {{columns, CL_DEVICE_IMAGE3D_MAX_WIDTH},
+              {rows, CL_DEVICE_IMAGE3D_MAX_HEIGHT},
+              {memory.slices, CL_DEVICE_IMAGE3D_MAX_DEPTH}};
+  }
+  return {};
 }
+
+}  // namespace
 
 Status over_limits(const runtime::OpenCL &cl, cl_device_id device, const Workload &workload) {
   const auto limit = [&](cl_device_info what) {
@@ -46,14 +63,21 @@ Status over_limits(const runtime::OpenCL &cl, cl_device_id device, const Workloa
     const cl_int code = cl.clGetDeviceInfo(device, what, sizeof(value), &value, nullptr);
     return code == CL_SUCCESS && value != 0 ? value : UINT64_MAX;
   };
-  const std::uint64_t columns = limit(CL_DEVICE_IMAGE2D_MAX_WIDTH);
-  const std::uint64_t rows = limit(CL_DEVICE_IMAGE2D_MAX_HEIGHT);
   const std::uint64_t bytes = limit(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   for (const Memory &memory : workload.memories) {
-    if (memory.storage == Storage::image && (memory.columns > columns || memory.rows > rows)) {
-      return {Code::over_limit,
-              fmt::format("an image of {}x{} is larger than the {}x{} that this device takes",
-                          memory.columns, memory.rows, columns, rows)};
+    std::string sides;
+    std::string most;
+    bool fits = true;
+    for (const auto &[side, what] : limited_sides(memory)) {
+      const char *const between = sides.empty() ? "" : "x";
+      fits = fits && side <= limit(what);
+      sides += between + std::to_string(side);
+      most += between + std::to_string(limit(what));
+    }
+    if (!fits) {
+      return {
+          Code::over_limit,
+          fmt::format("an image of {} is larger than the {} that this device takes", sides, most)};
     }
     if (memory.bytes() > bytes) {
       return {Code::over_limit,
@@ -93,7 +117,7 @@ Status Session::bind(const Workload &workload, std::size_t guard, bool exactly) 
 }
 
 Status Session::make(const Memory &memory, bool exactly, Held *held) {
-  if (memory.storage == Storage::image) return make_image(memory, held);
+  if (packs::is_image(memory.storage)) return make_image(memory, held);
   const std::size_t size = memory.bytes() + guard_;
   if (held->capacity >= size && !exactly) return {};
   held->capacity = size;
@@ -102,37 +126,37 @@ Status Session::make(const Memory &memory, bool exactly, Held *held) {
 }
 
 Status Session::make_image(const Memory &memory, Held *held) {
-  if (memory.type == Type::uchar_) {
+  if (memory.type == Type::uchar_ && memory.storage == Storage::image) {
     return take(kiln::Image::create(loader_, memory.columns, memory.rows, memory.channels,
                                     access_of(memory.role, 0)),
                 &held->image);
   }
-  const cl_image_format format = image_format(memory);
-  cl_image_desc desc{};
-  desc.image_type = CL_MEM_OBJECT_IMAGE2D;
-  desc.image_width = memory.columns;
-  desc.image_height = memory.rows;
-  cl_int code = CL_SUCCESS;
-  const cl_mem made = cl_.clCreateImage(kiln_loader_context(loader_.get()), CL_MEM_READ_WRITE,
-                                        &format, &desc, nullptr, &code);
-  if (code != CL_SUCCESS) return runtime::cl_failure("clCreateImage", code);
-  Status status =
-      take(kiln::Image::from_cl(loader_, made, access_of(memory.role, 0)), &held->image);
-  cl_.clReleaseMemObject(made);
-  return status;
+  MemoryObject made;
+  Status status = builder::make_image(cl_, kiln_loader_context(loader_.get()), image_format(memory),
+                                      image_desc(memory), memory.bytes(), &made);
+  if (!status.ok()) return status;
+  held->pixels = std::move(made.pixels);
+  return take(kiln::Image::from_cl(loader_, made.object.get(), access_of(memory.role, 0)),
+              &held->image);
 }
 
 Status Session::set_arguments() {
+  std::vector<runtime::Handle<cl_sampler>> samplers;
   for (std::size_t s = 0; s < workload_.stages.size(); ++s) {
     const auto &bindings = workload_.stages[s].bindings;
     for (unsigned i = 0; i < bindings.size(); ++i) {
       const Binding &b = bindings[i];
       kiln::Status status;
-      if (b.local != 0) {
+      if (b.sampler) {
+        Status made = make_sampler(cl_, kiln_loader_context(loader_.get()), *b.sampler,
+                                   &samplers.emplace_back());
+        if (!made.ok()) return made;
+        status = kernels_[s].set(i, samplers.back().get());
+      } else if (b.local != 0) {
         status = kernels_[s].set(i, kiln::local(b.local));
       } else if (b.memory == SIZE_MAX) {
         kiln_kernel_set_value(kernels_[s].get(), i, b.bytes.data(), b.bytes.size(), &status);
-      } else if (workload_.memories[b.memory].storage == Storage::image) {
+      } else if (packs::is_image(workload_.memories[b.memory].storage)) {
         status = kernels_[s].set(i, held_[b.memory].image);
       } else {
         status = kernels_[s].set(i, held_[b.memory].buffer);
@@ -140,21 +164,27 @@ Status Session::set_arguments() {
       if (!status) return status_of(status);
     }
   }
+  samplers_ = std::move(samplers);
   return {};
 }
 
-Status Session::with_memory(std::size_t index, const std::function<void(const Mapped &)> &use) {
+Status Session::with_memory(std::size_t index, const std::function<void(const MappedRows &)> &use) {
   const Memory &memory = workload_.memories[index];
   const Held &held = held_[index];
   if (memory.storage == Storage::image) {
     auto mapped = held.image.map(queue_);
     if (!mapped) return status_of(mapped.error());
-    use({static_cast<std::uint8_t *>(mapped->address), mapped->row_pitch});
+    use({static_cast<std::uint8_t *>(mapped->address), mapped->row_pitch, memory.rows,
+         memory.rows});
     return status_of(held.image.unmap(queue_));
+  }
+  if (packs::is_image(memory.storage)) {
+    return with_image(cl_, queue_.cl(), held.image.cl(), image_desc(memory),
+                      CL_MAP_READ | CL_MAP_WRITE, use);
   }
   auto mapped = held.buffer.map(queue_);
   if (!mapped) return status_of(mapped.error());
-  use({static_cast<std::uint8_t *>(*mapped), memory.row_bytes()});
+  use({static_cast<std::uint8_t *>(*mapped), memory.row_bytes(), memory.rows, memory.rows});
   return status_of(held.buffer.unmap(queue_));
 }
 
@@ -167,15 +197,15 @@ Status Session::upload(const std::vector<Plane> &inputs, std::uint8_t beyond) {
                                     [&](const Plane &p) { return p.name == memory.shape.name; });
     if (named != inputs.end()) plane = named;
     if (plane == inputs.end()) return {Code::bad_argument, "an input is missing"};
-    Status status = with_memory(i, [&](const Mapped &to) {
+    Status status = with_memory(i, [&](const MappedRows &to) {
       if (memory.storage == Storage::buffer) {
         std::memcpy(to.address, plane->pixels.data(), plane->pixels.size());
         return;
       }
       const std::size_t row = plane->row_bytes();
       for (std::size_t y = 0; y < plane->height; ++y) {
-        std::memcpy(to.address + y * to.pitch, plane->pixels.data() + y * row, row);
-        std::memset(to.address + y * to.pitch + row, beyond, memory.row_bytes() - row);
+        std::memcpy(to.row(y), plane->pixels.data() + y * row, row);
+        std::memset(to.row(y) + row, beyond, memory.row_bytes() - row);
       }
     });
     if (!status.ok()) return status;
@@ -187,14 +217,14 @@ Status Session::upload(const std::vector<Plane> &inputs, std::uint8_t beyond) {
 Status Session::fill_outputs(std::uint8_t value) {
   for (std::size_t i = 0; i < workload_.memories.size(); ++i) {
     const Memory &memory = workload_.memories[i];
-    const bool image = memory.storage == Storage::image;
+    const bool image = packs::is_image(memory.storage);
     // An input that is mapped for writing loses its contents, so it is mapped only to fill a guard.
     if (memory.role == Role::input && (guard_ == 0 || image)) continue;
-    Status status = with_memory(i, [&](const Mapped &to) {
+    Status status = with_memory(i, [&](const MappedRows &to) {
       if (!image) std::memset(to.address + memory.bytes(), value, guard_);
       if (memory.role == Role::input) return;
       for (std::size_t y = 0; y < memory.rows; ++y) {
-        std::memset(to.address + y * to.pitch, memory.accumulates ? 0 : value, memory.row_bytes());
+        std::memset(to.row(y), memory.accumulates ? 0 : value, memory.row_bytes());
       }
     });
     if (!status.ok()) return status;
@@ -265,7 +295,7 @@ Status Session::download(const ProgramShape &shape, std::vector<Plane> *outputs,
       const Memory &memory = workload_.memories[i];
       const bool this_one = memory.shape.name == wanted.name || shape.outputs.size() == 1;
       if (memory.role != Role::output || !this_one) continue;
-      Status status = with_memory(i, [&](const Mapped &from) {
+      Status status = with_memory(i, [&](const MappedRows &from) {
         if (memory.storage == Storage::buffer) {
           std::memcpy(plane.pixels.data(), from.address, plane.pixels.size());
           const std::uint8_t *guard = from.address + memory.bytes();
@@ -275,7 +305,7 @@ Status Session::download(const ProgramShape &shape, std::vector<Plane> *outputs,
           return;
         }
         for (std::size_t y = 0; y < plane.height; ++y) {
-          std::memcpy(plane.pixels.data() + y * row, from.address + y * from.pitch, row);
+          std::memcpy(plane.pixels.data() + y * row, from.row(y), row);
         }
       });
       if (!status.ok()) return status;

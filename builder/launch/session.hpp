@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "builder/base/builder_status.hpp"
+#include "builder/launch/argument_objects.hpp"
 #include "builder/launch/workload.hpp"
 #include "kiln/kiln.hpp"
 #include "runtime/launch/work_group.hpp"
@@ -27,9 +28,6 @@ struct Launched {
   // Returns the time from the first start to the last end; 0 if the device's clock gives no times.
   double device_nanoseconds() const;
 };
-
-// Returns the OpenCL format of an image's memory.
-cl_image_format image_format(const Memory &memory);
 
 // Fails with Code::over_limit if a buffer or image of the workload is larger than the device
 // allows.
@@ -72,17 +70,14 @@ class Session {
   struct Held {
     kiln::Buffer buffer;
     kiln::Image image;
-    std::size_t capacity = 0;  // bytes of the buffer, with its guard
-  };
-  struct Mapped {
-    std::uint8_t *address = nullptr;
-    std::size_t pitch = 0;
+    runtime::Handle<cl_mem> pixels;  // buffer of a 1D image of a buffer
+    std::size_t capacity = 0;        // bytes of the buffer, with its guard
   };
 
   Status make(const Memory &memory, bool exactly, Held *held);
   Status make_image(const Memory &memory, Held *held);
   Status set_arguments();
-  Status with_memory(std::size_t index, const std::function<void(const Mapped &)> &use);
+  Status with_memory(std::size_t index, const std::function<void(const MappedRows &)> &use);
   Status finish(const std::vector<kiln::Event> &events, Launched *out);
 
   const runtime::OpenCL &cl_;
@@ -91,6 +86,7 @@ class Session {
   std::vector<kiln::Kernel> kernels_;
   Workload workload_;
   std::vector<Held> held_;
+  std::vector<runtime::Handle<cl_sampler>> samplers_;
   std::size_t guard_ = 0;
 };
 

@@ -69,6 +69,12 @@ Result<Work> read_work(const packs::Program &program, const WorkRequest &request
   auto input = read_png(request.image, shape.inputs.front().channels);
   if (!input.ok()) return Status(Code::failed, input.status().message);
   Work work{{input->width, input->height, 1}, {}};
+  if (bytes_of(shape.inputs.front(), work.size) != input->pixels.size()) {
+    return Status(Code::bad_argument,
+                  fmt::format("program {} takes other than a picture's pixels at {}: give --size "
+                              "instead of --image",
+                              program.name, size_text(work.size)));
+  }
   work.inputs.push_back(*std::move(input));
   return work;
 }

@@ -106,6 +106,7 @@ class Planner {
       case Role::height: append(&out->bytes, size.height); return {};
       case Role::depth: append(&out->bytes, size.depth); return {};
       case Role::parameter: out->bytes = value_bytes(a, parameters_.at(a.name)); return {};
+      case Role::sampler: out->sampler = packs::ArgumentSampler::of(a.value); return {};
       case Role::input:
       case Role::output:
       case Role::scratch: break;
@@ -154,6 +155,10 @@ class Planner {
     const auto sides = evaluate(*terms, workload_.size);
     memory->columns = sides[0];
     memory->rows = product({sides[1], sides[2]});
+    if (a.storage == Storage::image1d_array) memory->slices = sides[1];
+    if (a.storage == Storage::image2d_array || a.storage == Storage::image3d) {
+      memory->slices = sides[2];
+    }
     if (memory->rows > kMaxBytes || memory->columns > kMaxBytes ||
         memory->bytes() / memory->rows != memory->row_bytes() || memory->bytes() > kMaxBytes) {
       return {Code::over_limit,

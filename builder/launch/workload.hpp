@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,17 +24,19 @@ struct Memory {
   Type type = Type::uchar_;
   std::uint32_t channels = 1;
   std::uint64_t columns = 1;
-  std::uint64_t rows = 1;
+  std::uint64_t rows = 1;    // of all slices
+  std::uint64_t slices = 1;  // of a 3D image; layers of an array
   bool accumulates = false;
 
   std::uint64_t row_bytes() const { return columns * channels * size_of(type); }
   std::uint64_t bytes() const { return row_bytes() * rows; }
 };
 
-// The value of one kernel parameter: memory, local memory, or bytes.
+// The value of one kernel parameter: memory, local memory, a sampler, or bytes.
 struct Binding {
   std::size_t memory = SIZE_MAX;  // index into Workload::memories; SIZE_MAX: none
   std::uint64_t local = 0;        // bytes of local memory; 0: none
+  std::optional<packs::ArgumentSampler> sampler{};
   std::vector<std::uint8_t> bytes;
 };
 

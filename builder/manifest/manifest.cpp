@@ -71,7 +71,7 @@ bool fits(const packs::Variant &variant, Role role, const std::vector<PlaneShape
     for (const Argument &argument : variant.arguments) {
       const bool this_one = shapes.size() == 1 || argument.name == shape.name;
       if (argument.role != role || !this_one) continue;
-      const bool packs = argument.storage == Storage::image || !argument.extent.empty();
+      const bool packs = packs::is_image(argument.storage) || !argument.extent.empty();
       if (argument.type != shape.type || (argument.channels != shape.channels && !packs)) {
         return false;
       }

@@ -107,11 +107,62 @@ std::vector<std::string> keys_of(Role role) {
     case Role::output:
       return {"accumulates", "channels", "extent", "name", "role", "storage", "type"};
     case Role::parameter: return {"channels", "name", "role", "type", "value"};
+    case Role::sampler: return {"addressing", "filter", "normalized", "role"};
     case Role::width:
     case Role::height:
     case Role::depth: break;
   }
   return {"role"};
+}
+
+// The shape of an image in words, and of how many terms it is; of none if of any number.
+struct ImageExtent {
+  const char *usual;
+  std::size_t terms;
+};
+
+ImageExtent extent_of(Storage storage) {
+  switch (storage) {
+    case Storage::buffer:
+    case Storage::image:
+    case Storage::local: break;
+    case Storage::image1d:
+    case Storage::image1d_buffer: return {"width", 1};
+    case Storage::image1d_array: return {"width height", 2};
+    case Storage::image2d_array:
+    case Storage::image3d: return {"width height depth", 3};
+  }
+  return {"", 0};
+}
+
+// Gives an image that is not 2D its usual extent, or checks the one that it has.
+void read_image_extent(const TableReader &table, const toml::table &node, Argument &argument) {
+  const ImageExtent extent = extent_of(argument.storage);
+  if (extent.terms == 0) return;
+  if (argument.extent.empty()) argument.extent = extent.usual;
+  const auto &text = argument.extent;
+  const auto terms = static_cast<std::size_t>(std::count(text.begin(), text.end(), ' ')) + 1;
+  if (terms == extent.terms) return;
+  table.fail(position_of(*node.get("extent")),
+             fmt::format("\"extent\" in {} has {} items", table.label(), terms),
+             fmt::format("expected {} for storage = \"{}\"", extent.terms,
+                         packs::kStorageNames[static_cast<std::size_t>(argument.storage)]));
+}
+
+void read_sampler(const TableReader &table, const toml::table &node, Argument &argument) {
+  packs::ArgumentSampler sampler;
+  sampler.addressing = read_enum<std::uint8_t>(table, "addressing", packs::kAddressingNames)
+                           .value_or(sampler.addressing);
+  sampler.filter =
+      read_enum<std::uint8_t>(table, "filter", packs::kFilterNames).value_or(sampler.filter);
+  sampler.normalized = table.boolean("normalized").value_or(false);
+  argument.value = sampler.value();
+  const std::string_view addressing = packs::kAddressingNames[sampler.addressing];
+  if (sampler.normalized || !addressing.ends_with("repeat")) return;
+  table.fail(position_of(*node.get("addressing")),
+             fmt::format("\"addressing\" in {} is {}, which needs normalized coordinates",
+                         table.label(), in_quotes(addressing)),
+             "expected normalized = true, or one of: clamp, clamp_to_edge, none");
 }
 
 void read_memory(const TableReader &table, const toml::table &node, Argument &argument) {
@@ -146,6 +197,7 @@ void read_memory(const TableReader &table, const toml::table &node, Argument &ar
                fmt::format("\"type\" in {} is of no image that Kiln makes", table.label()),
                "expected uchar, float or half");
   }
+  read_image_extent(table, node, argument);
 }
 
 void read_parameter(const TableReader &table, Argument &argument) {
@@ -179,6 +231,8 @@ Argument read_argument(const TableReader &table, const toml::table &node) {
       argument.role == Role::width || argument.role == Role::height || argument.role == Role::depth;
   if (argument.role == Role::parameter) {
     read_parameter(table, argument);
+  } else if (argument.role == Role::sampler) {
+    read_sampler(table, node, argument);
   } else if (!sized) {
     read_memory(table, node, argument);
   }

@@ -23,11 +23,16 @@ class StartMemory {
   Status make(const OpenedDevice &child, const StartItem &item);
 
   // Returns the value of each parameter of a stage.
-  std::vector<runtime::ArgumentValue> arguments(std::size_t stage) const;
+  const std::vector<runtime::ArgumentValue> &arguments(std::size_t stage) const {
+    return arguments_[stage];
+  }
 
  private:
-  const StartItem *item_ = nullptr;
-  std::vector<runtime::Handle<cl_mem>> memories_;
+  Status set(const OpenedDevice &child, const Stage &stage);
+
+  std::vector<MemoryObject> memories_;
+  std::vector<runtime::Handle<cl_sampler>> samplers_;
+  std::vector<std::vector<runtime::ArgumentValue>> arguments_;
 };
 
 // The kernels of a built program, in the order of the stages.
@@ -61,7 +66,7 @@ Status build(const OpenedDevice &child, const StartItem &item, StartFrom from, B
 
 Status bind(const runtime::OpenCL &cl, const StartMemory &memory, const Built &built) {
   for (std::size_t s = 0; s < built.kernels.size(); ++s) {
-    const auto arguments = memory.arguments(s);
+    const auto &arguments = memory.arguments(s);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const cl_int code = cl.clSetKernelArg(built.kernels[s], static_cast<cl_uint>(i),
                                             arguments[i].size(), arguments[i].data());
@@ -89,70 +94,79 @@ constexpr std::uint8_t kFill = 0x40;  // the content of all memory
 
 // Fills memory by mapping it, as an application does. Some drivers allocate memory and start
 // threads only now.
-cl_int fill(const runtime::OpenCL &cl, cl_command_queue queue, const Memory &memory,
+Status fill(const runtime::OpenCL &cl, cl_command_queue queue, const Memory &memory,
             cl_mem object) {
-  cl_int code = CL_SUCCESS;
-  std::size_t pitch = memory.row_bytes();
-  std::size_t slice = 0;
-  const std::size_t origin[3] = {0, 0, 0};
-  const std::size_t region[3] = {memory.columns, memory.rows, 1};
-  void *mapped = memory.storage == Storage::buffer
-                     ? cl.clEnqueueMapBuffer(queue, object, CL_TRUE, CL_MAP_WRITE, 0,
-                                             memory.bytes(), 0, nullptr, nullptr, &code)
-                     : cl.clEnqueueMapImage(queue, object, CL_TRUE, CL_MAP_WRITE, origin, region,
-                                            &pitch, &slice, 0, nullptr, nullptr, &code);
-  if (code != CL_SUCCESS) return code;
-  for (std::size_t y = 0; y < memory.rows; ++y) {
-    std::memset(static_cast<std::uint8_t *>(mapped) + y * pitch, kFill, memory.row_bytes());
+  if (packs::is_image(memory.storage)) {
+    return with_image(cl, queue, object, image_desc(memory), CL_MAP_WRITE,
+                      [&](const MappedRows &rows) {
+                        for (std::size_t y = 0; y < memory.rows; ++y) {
+                          std::memset(rows.row(y), kFill, memory.row_bytes());
+                        }
+                      });
   }
-  return cl.clEnqueueUnmapMemObject(queue, object, mapped, 0, nullptr, nullptr);
+  cl_int code = CL_SUCCESS;
+  void *mapped = cl.clEnqueueMapBuffer(queue, object, CL_TRUE, CL_MAP_WRITE, 0, memory.bytes(), 0,
+                                       nullptr, nullptr, &code);
+  if (code != CL_SUCCESS) return runtime::cl_failure("clEnqueueMapBuffer", code);
+  std::memset(mapped, kFill, memory.bytes());
+  code = cl.clEnqueueUnmapMemObject(queue, object, mapped, 0, nullptr, nullptr);
+  return code == CL_SUCCESS ? Status() : runtime::cl_failure("clEnqueueUnmapMemObject", code);
 }
 
 Status StartMemory::make(const OpenedDevice &child, const StartItem &item) {
   const runtime::OpenCL &cl = *child.device->cl;
-  item_ = &item;
+  const cl_context context = child.context.get();
   cl_int code = CL_SUCCESS;
   const runtime::Handle<cl_command_queue> queue(
-      cl.clCreateCommandQueue(child.context.get(), child.device->id, 0, &code),
-      cl.clReleaseCommandQueue);
+      cl.clCreateCommandQueue(context, child.device->id, 0, &code), cl.clReleaseCommandQueue);
+  if (code != CL_SUCCESS) return runtime::cl_failure("clCreateCommandQueue", code);
   for (const Memory &memory : item.workload.memories) {
-    if (code != CL_SUCCESS) break;
-    cl_mem made = nullptr;
-    if (memory.storage == Storage::buffer) {
-      made =
-          cl.clCreateBuffer(child.context.get(), CL_MEM_READ_WRITE, memory.bytes(), nullptr, &code);
+    MemoryObject &made = memories_.emplace_back();
+    Status status;
+    if (packs::is_image(memory.storage)) {
+      status =
+          make_image(cl, context, image_format(memory), image_desc(memory), memory.bytes(), &made);
     } else {
-      const cl_image_format format = image_format(memory);
-      cl_image_desc desc{};
-      desc.image_type = CL_MEM_OBJECT_IMAGE2D;
-      desc.image_width = memory.columns;
-      desc.image_height = memory.rows;
-      made =
-          cl.clCreateImage(child.context.get(), CL_MEM_READ_WRITE, &format, &desc, nullptr, &code);
+      made.object = {cl.clCreateBuffer(context, CL_MEM_READ_WRITE, memory.bytes(), nullptr, &code),
+                     cl.clReleaseMemObject};
+      if (code != CL_SUCCESS) status = runtime::cl_failure("clCreateBuffer", code);
     }
-    memories_.emplace_back(made, cl.clReleaseMemObject);
-    if (code == CL_SUCCESS) code = fill(cl, queue.get(), memory, made);
+    if (status.ok()) status = fill(cl, queue.get(), memory, made.object.get());
+    if (!status.ok()) return status;
   }
-  if (code == CL_SUCCESS) code = cl.clFinish(queue.get());
-  return code == CL_SUCCESS ? Status() : runtime::cl_failure("making memory", code);
+  for (const Stage &stage : item.workload.stages) {
+    if (Status status = set(child, stage); !status.ok()) return status;
+  }
+  code = cl.clFinish(queue.get());
+  return code == CL_SUCCESS ? Status() : runtime::cl_failure("clFinish", code);
 }
 
-std::vector<runtime::ArgumentValue> StartMemory::arguments(std::size_t stage) const {
-  std::vector<runtime::ArgumentValue> all;
-  for (const Binding &binding : item_->workload.stages[stage].bindings) {
+template <typename Handle>
+std::string handle_bytes(const Handle &handle) {
+  const auto object = handle.get();
+  return {reinterpret_cast<const char *>(&object), sizeof(object)};
+}
+
+// Computes the values of the parameters of the next stage.
+Status StartMemory::set(const OpenedDevice &child, const Stage &stage) {
+  auto &all = arguments_.emplace_back();
+  for (const Binding &binding : stage.bindings) {
     runtime::ArgumentValue value{{binding.bytes.begin(), binding.bytes.end()}, binding.local};
-    if (binding.memory != SIZE_MAX) {
-      const cl_mem object = memories_[binding.memory].get();
-      value.bytes.assign(reinterpret_cast<const char *>(&object), sizeof(object));
+    if (binding.memory != SIZE_MAX) value.bytes = handle_bytes(memories_[binding.memory].object);
+    if (binding.sampler) {
+      Status made = make_sampler(*child.device->cl, child.context.get(), *binding.sampler,
+                                 &samplers_.emplace_back());
+      if (!made.ok()) return made;
+      value.bytes = handle_bytes(samplers_.back());
     }
     all.push_back(std::move(value));
   }
-  return all;
+  return {};
 }
 
 Status set_arguments(const StartMemory &memory, const std::vector<kiln::Kernel> &kernels) {
   for (std::size_t s = 0; s < kernels.size(); ++s) {
-    const auto arguments = memory.arguments(s);
+    const auto &arguments = memory.arguments(s);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const auto index = static_cast<unsigned>(i);
       const kiln::Status status =

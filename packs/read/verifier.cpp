@@ -314,6 +314,10 @@ Status check_variant(const fb::Variant &variant, std::size_t blobs, SharedTexts 
         static_cast<Role>(argument->role()) != Role::scratch) {
       return fault(Code::root_malformed, "an argument in local memory that is not scratch");
     }
+    if (static_cast<Role>(argument->role()) == Role::sampler &&
+        !ArgumentSampler::is_sampler(argument->value())) {
+      return fault(Code::root_malformed, "unknown kind of a sampler");
+    }
     if (argument->stage() >= variant.kernels()->size()) {
       return fault(Code::root_malformed, "an argument of no kernel");
     }

@@ -155,8 +155,11 @@ Status check_listed(const Kernel &kernel, unsigned index, unsigned given, unsign
       case packs::Role::input:
       case packs::Role::output:
       case packs::Role::scratch:
-        takes = kTakesBuffer + static_cast<unsigned>(argument.storage());
+        takes = packs::is_image(argument.storage())                   ? kTakesImage
+                : argument.storage() == packs::ArgumentStorage::local ? kTakesLocal
+                                                                      : kTakesBuffer;
         break;
+      case packs::Role::sampler: takes = kTakesSampler; break;
       case packs::Role::parameter:  // its type 0 means uint
         takes = static_cast<unsigned>(argument.type());
         if (takes == 0) takes = KILN_TYPE_UINT;

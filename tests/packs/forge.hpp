@@ -63,6 +63,7 @@ struct ForgedVariant {
   std::uint32_t il64 = 0;
   std::uint32_t launches = 0;
   std::uint8_t role = 0;
+  std::int64_t value = 0;
   std::uint8_t storage = 0;
   std::uint8_t type = 0;
   std::uint8_t stage = 0;
@@ -128,8 +129,8 @@ inline flatbuffers::Offset<fb::Variant> forge(flatbuffers::FlatBufferBuilder &bu
   const auto argument_name = builder.CreateString("argument");
   const auto values = builder.CreateVector(variant.values);
   const std::vector<flatbuffers::Offset<fb::Argument>> arguments{
-      fb::CreateArgument(builder, variant.role, variant.storage, 1, argument_name, 0, variant.type,
-                         false, variant.stage, 0, values)};
+      fb::CreateArgument(builder, variant.role, variant.storage, 1, argument_name, variant.value,
+                         variant.type, false, variant.stage, 0, values)};
   const auto name = builder.CreateString(variant.name);
   const auto options = builder.CreateString("");
   const auto requirements = builder.CreateVectorOfStrings(std::vector<std::string>{});

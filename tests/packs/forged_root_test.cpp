@@ -245,13 +245,19 @@ TEST_CASE("a variant has kernels with names of their own", "[forged]") {
 
 TEST_CASE("a variant's values must be known and in range", "[forged]") {
   CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 6; }) == Code::ok);
-  CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 7; }) == Code::root_malformed);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 8; }) == Code::root_malformed);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 255; }) == Code::root_malformed);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->storage = 1; }) == Code::ok);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->storage = 2; }) == Code::root_malformed);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->storage = 2, v->role = 6; }) == Code::ok);
-  CHECK(spoiled_variant([](ForgedVariant *v) { v->storage = 3, v->role = 6; }) ==
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->storage = 7; }) == Code::ok);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->storage = 8, v->role = 6; }) ==
         Code::root_malformed);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 7, v->value = 28; }) == Code::ok);
+  for (const int value : {-1, 5, 29, 32}) {
+    CHECK(spoiled_variant([&](ForgedVariant *v) { v->role = 7, v->value = value; }) ==
+          Code::root_malformed);
+  }
   CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 5; }) == Code::ok);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 6; }) == Code::root_malformed);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 255; }) == Code::root_malformed);

@@ -126,6 +126,7 @@ class RandomPacks {
     for (std::uint32_t &size : out.local_size) size = out.local_size[0];
     if (maybe(2)) {
       out.arguments.push_back({Role::parameter, ArgumentStorage::buffer, 1, "x", number(2)});
+      if (!maybe(4)) out.arguments.back().role = Role::sampler;
       if (maybe(2)) out.arguments.back().values = {number(2) == 0 ? 0.0 : -0.0};
     }
     if (maybe(2)) out.launches = packs::BlobSource(lines());

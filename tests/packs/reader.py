@@ -22,8 +22,11 @@ MAGIC = b"\x89KLN\r\n\x1a\n"
 HEADER = 64
 ROOT_MOST = 256 << 20
 BLOB_MOST = 1 << 30
-ROLES = ("input", "output", "width", "height", "parameter", "depth", "scratch")
-STORAGES = ("buffer", "image")
+ROLES = ("input", "output", "width", "height", "parameter", "depth", "scratch",
+         "sampler")
+STORAGES = ("buffer", "image", "local", "image1d", "image1d_buffer", "image1d_array",
+            "image2d_array", "image3d")
+ADDRESSINGS = ("none", "clamp_to_edge", "clamp", "repeat", "mirrored_repeat")
 ADDRESS_SPACES = ("private", "global", "constant", "local")
 ACCESSES = ("none", "read_only", "write_only", "read_write")
 QUALIFIERS = ("const", "restrict", "volatile", "pipe")
@@ -215,6 +218,12 @@ def argument(table):
         out["values"] = list(struct.unpack_from(f"<{count}d", table.data, start))
     elif role == "parameter":
         out["value"] = table.number(4, "q")
+    if role == "sampler":
+        value = table.number(4, "q")
+        need(0 <= value < 32 and value % 8 < len(ADDRESSINGS), "root_malformed")
+        out["addressing"] = ADDRESSINGS[value % 8]
+        out["filter"] = "linear" if value & 8 else "nearest"
+        out["normalized"] = value >= 16
     if role in ("input", "output", "scratch"):
         out["storage"] = STORAGES[table.number(1, "B")]
         out["channels"] = table.number(2, "B")

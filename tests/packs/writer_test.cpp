@@ -336,7 +336,7 @@ TEST_CASE("contents that no reader would take are not written", "[writer]") {
         Code::bad_argument);
   CHECK(fault([](Contents *c) { c->programs[0].variants[0].kernels.clear(); }) ==
         Code::bad_argument);
-  CHECK(fault([](Contents *c) { c->programs[0].variants[0].arguments[0].role = Role{7}; }) ==
+  CHECK(fault([](Contents *c) { c->programs[0].variants[0].arguments[0].role = Role{8}; }) ==
         Code::bad_argument);
   CHECK(fault([](Contents *c) { c->programs[0].variants[0].arguments[0].type = ElementType{6}; }) ==
         Code::bad_argument);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/launch/workload.hpp"
 
+#include "builder/launch/argument_objects.hpp"
 #include "builder/problem/plane.hpp"
 
 #include "tests/support/catch.hpp"
@@ -103,6 +104,36 @@ TEST_CASE("Local memory has its extent, and is no memory of the device") {
   CHECK(workload.memories.size() == planned(two_stages(), {9, 4, 1}).memories.size());
   CHECK(workload.stages[1].bindings[3].local == 2 * 9 * 4);
   CHECK(workload.stages[1].bindings[3].memory == SIZE_MAX);
+}
+
+TEST_CASE("Images have layers or slices, and a sampler is its own argument") {
+  packs::Program program = two_stages();
+  packs::Argument volume = named(argument(Role::scratch, 1), "volume", "2*width height depth");
+  volume.storage = Storage::image3d;
+  packs::Argument lines = named(argument(Role::scratch, 1), "lines", "width height");
+  lines.storage = Storage::image1d_array;
+  packs::Argument sampler;
+  sampler.role = Role::sampler;
+  sampler.value = packs::ArgumentSampler{3, 1, true}.value();
+  program.variants[0].kernels[1].arguments = 6;
+  for (packs::Argument *a : {&volume, &lines, &sampler}) {
+    a->stage = 1;
+    program.variants[0].arguments.push_back(*a);
+  }
+  const auto workload = planned(program, {9, 4, 5});
+  const auto &bindings = workload.stages[1].bindings;
+  const Memory &three = workload.memories[bindings[3].memory];
+  CHECK(three.columns == 18);
+  CHECK(three.rows == 20);
+  CHECK(three.slices == 5);
+  const cl_image_desc desc = image_desc(three);
+  CHECK(desc.image_type == CL_MEM_OBJECT_IMAGE3D);
+  CHECK(desc.image_height == 4);
+  CHECK(desc.image_depth == 5);
+  CHECK(workload.memories[bindings[4].memory].slices == 4);
+  CHECK(bindings[5].sampler->addressing == 3);
+  CHECK(bindings[5].sampler->filter == 1);
+  CHECK(bindings[5].sampler->normalized);
 }
 
 TEST_CASE("A variant without arguments is one that Kiln does not launch") {

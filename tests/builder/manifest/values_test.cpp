@@ -129,17 +129,18 @@ TEST_CASE("The SPIR-V version and the address sizes are from a short list") {
 }
 
 TEST_CASE("Arguments have a known role and only the keys of that role") {
-  CHECK(Project().argument_error("  { role = \"inptu\" },") ==
-        "m.toml:4:12: error: unknown role \"inptu\" in argument 1 of [program.p]\n"
-        "  { role = \"inptu\" },\n"
-        "           ^\n"
-        "expected one of: depth, height, input, output, parameter, scratch, width; did you mean "
-        "\"input\"?\n");
+  CHECK(
+      Project().argument_error("  { role = \"inptu\" },") ==
+      "m.toml:4:12: error: unknown role \"inptu\" in argument 1 of [program.p]\n"
+      "  { role = \"inptu\" },\n"
+      "           ^\n"
+      "expected one of: depth, height, input, output, parameter, sampler, scratch, width; did you "
+      "mean \"input\"?\n");
   CHECK(Project().argument_error("  { role = \"width\" }, { channels = 3 },") ==
         "m.toml:4:23: error: missing key \"role\" in argument 2 of [program.p]\n"
         "  { role = \"width\" }, { channels = 3 },\n"
         "                      ^\n"
-        "expected one of: depth, height, input, output, parameter, scratch, width\n");
+        "expected one of: depth, height, input, output, parameter, sampler, scratch, width\n");
   CHECK(Project().argument_error("  { role = \"width\", value = 3 },") ==
         "m.toml:4:21: error: unknown key \"value\" in argument 1 of [program.p]\n"
         "  { role = \"width\", value = 3 },\n"
@@ -162,7 +163,8 @@ TEST_CASE("Storage and channels are within what images and buffers have") {
         "m.toml:4:31: error: unknown storage \"imgae\" in argument 1 of [program.p]\n"
         "  { role = \"input\", storage = \"imgae\" },\n"
         "                              ^\n"
-        "expected one of: buffer, image, local; did you mean \"image\"?\n");
+        "expected one of: buffer, image, image1d, image1d_array, image1d_buffer, image2d_array, "
+        "image3d, local; did you mean \"image\"?\n");
   CHECK(Project().argument_error("  { role = \"input\", storage = \"local\" },") ==
         "m.toml:4:31: error: \"storage\" in argument 1 of [program.p] is \"local\", which only "
         "scratch memory can be\n"
@@ -185,6 +187,69 @@ TEST_CASE("Storage and channels are within what images and buffers have") {
         "  { role = \"output\", storage = \"image\", channels = 3 },\n"
         "                                                   ^\n"
         "expected 1, 2 or 4\n");
+}
+
+TEST_CASE("Images other than 2D have as many sides as their kind") {
+  CHECK(Project().argument_error(
+            "  { role = \"input\", storage = \"image3d\", extent = [\"width\", \"height\"] },") ==
+        "m.toml:4:51: error: \"extent\" in argument 1 of [program.p] has 2 items\n"
+        "  { role = \"input\", storage = \"image3d\", extent = [\"width\", \"height\"] },\n"
+        "                                                  ^\n"
+        "expected 3 for storage = \"image3d\"\n");
+  const auto extent_of = [](const std::string &storage) {
+    return Project()
+        .good(
+            "schema = 1\n[program.p.variant.v]\nkernel = \"k\"\n"
+            "source = \"src/a.cl\"\narguments = [{ role = \"input\", storage = \"" +
+            storage + "\" }]\n")
+        .programs[0]
+        .variants[0]
+        .record.arguments[0]
+        .extent;
+  };
+  CHECK(extent_of("image").empty());
+  CHECK(extent_of("image1d") == "width");
+  CHECK(extent_of("image1d_buffer") == "width");
+  CHECK(extent_of("image1d_array") == "width height");
+  CHECK(extent_of("image2d_array") == "width height depth");
+  CHECK(extent_of("image3d") == "width height depth");
+}
+
+TEST_CASE("Samplers have the words of OpenCL C") {
+  CHECK(Project().argument_error("  { role = \"sampler\", addressing = \"mirror\" },") ==
+        "m.toml:4:36: error: unknown addressing \"mirror\" in argument 1 of [program.p]\n"
+        "  { role = \"sampler\", addressing = \"mirror\" },\n"
+        "                                   ^\n"
+        "expected one of: clamp, clamp_to_edge, mirrored_repeat, none, repeat\n");
+  CHECK(Project().argument_error("  { role = \"sampler\", filter = \"cubic\" },") ==
+        "m.toml:4:32: error: unknown filter \"cubic\" in argument 1 of [program.p]\n"
+        "  { role = \"sampler\", filter = \"cubic\" },\n"
+        "                               ^\n"
+        "expected one of: linear, nearest\n");
+  CHECK(Project().argument_error("  { role = \"sampler\", normalized = 1 },") ==
+        "m.toml:4:36: error: \"normalized\" in argument 1 of [program.p] is an integer\n"
+        "  { role = \"sampler\", normalized = 1 },\n"
+        "                                   ^\n"
+        "expected true or false\n");
+  CHECK(Project().argument_error("  { role = \"sampler\", type = \"float\" },") ==
+        "m.toml:4:23: error: unknown key \"type\" in argument 1 of [program.p]\n"
+        "  { role = \"sampler\", type = \"float\" },\n"
+        "                      ^\n"
+        "expected one of: addressing, filter, normalized, role\n");
+  CHECK(
+      Project().argument_error("  { role = \"sampler\", addressing = \"repeat\" },") ==
+      "m.toml:4:36: error: \"addressing\" in argument 1 of [program.p] is \"repeat\", which needs "
+      "normalized coordinates\n"
+      "  { role = \"sampler\", addressing = \"repeat\" },\n"
+      "                                   ^\n"
+      "expected normalized = true, or one of: clamp, clamp_to_edge, none\n");
+  const auto good = Project().good(
+      "schema = 1\n[program.p.variant.v]\nkernel = \"k\"\nsource = \"src/a.cl\"\n"
+      "arguments = [{ role = \"sampler\" }, { role = \"sampler\", addressing = \"repeat\", "
+      "filter = \"linear\", normalized = true }]\n");
+  const auto &arguments = good.programs[0].variants[0].record.arguments;
+  CHECK(arguments[0].value == 1);
+  CHECK(arguments[1].value == 3 + 8 + 16);
 }
 
 TEST_CASE("Parameters have a name of their own and a 32-bit value") {

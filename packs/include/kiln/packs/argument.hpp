@@ -9,14 +9,51 @@ namespace kiln::packs {
 
 // The thing that an argument is bound to when Kiln itself launches the variant (`kiln run`, checks,
 // tuning, benchmarks).
-enum class Role : std::uint8_t { input, output, width, height, parameter, depth, scratch };
-inline constexpr const char *kRoleNames[] = {"input",     "output", "width",  "height",
-                                             "parameter", "depth",  "scratch"};
+enum class Role : std::uint8_t { input, output, width, height, parameter, depth, scratch, sampler };
+inline constexpr const char *kRoleNames[] = {"input",     "output", "width",   "height",
+                                             "parameter", "depth",  "scratch", "sampler"};
 
-// The kind of memory. An image is 2D; an image of uchar is CL_UNORM_INT8. Local memory, which each
-// work-group has for itself, is always scratch.
-enum class ArgumentStorage : std::uint8_t { buffer, image, local };
-inline constexpr const char *kStorageNames[] = {"buffer", "image", "local"};
+// The kind of memory. `image` is a 2D image; an image of uchar is CL_UNORM_INT8. Local memory,
+// which each work-group has for itself, is always scratch.
+enum class ArgumentStorage : std::uint8_t {
+  buffer,
+  image,
+  local,
+  image1d,
+  image1d_buffer,
+  image1d_array,
+  image2d_array,
+  image3d
+};
+inline constexpr const char *kStorageNames[] = {"buffer",        "image",          "local",
+                                                "image1d",       "image1d_buffer", "image1d_array",
+                                                "image2d_array", "image3d"};
+
+constexpr bool is_image(ArgumentStorage storage) {
+  return storage != ArgumentStorage::buffer && storage != ArgumentStorage::local;
+}
+
+// Of a sampler, with OpenCL C's words; the order is that of OpenCL's numbers.
+inline constexpr const char *kAddressingNames[] = {"none", "clamp_to_edge", "clamp", "repeat",
+                                                   "mirrored_repeat"};
+inline constexpr const char *kFilterNames[] = {"nearest", "linear"};
+
+// The fields of a sampler, which the argument's value holds.
+struct ArgumentSampler {
+  std::uint8_t addressing = 1;  // index into kAddressingNames
+  std::uint8_t filter = 0;      // index into kFilterNames
+  bool normalized = false;
+
+  constexpr std::int64_t value() const { return addressing + 8 * filter + (normalized ? 16 : 0); }
+  // The value must be one of a sampler: is_sampler().
+  static constexpr ArgumentSampler of(std::int64_t value) {
+    return {static_cast<std::uint8_t>(value & 7), static_cast<std::uint8_t>(value >> 3 & 1),
+            (value & 16) != 0};
+  }
+  static constexpr bool is_sampler(std::int64_t value) {
+    return value >= 0 && value < 32 && (value & 7) < 5;
+  }
+};
 
 // The type of an element of memory or of a component of a parameter, with OpenCL's names.
 enum class ElementType : std::uint8_t { uchar_, ushort_, uint_, int_, float_, half_ };
