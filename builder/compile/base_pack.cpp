@@ -17,6 +17,7 @@
 #include "builder/compile/prove_text.hpp"
 #include "builder/compile/spirv.hpp"
 #include "builder/manifest/variant.hpp"
+#include "runtime/launch/parameter_type.hpp"
 #include "runtime/source/flatten.hpp"
 
 namespace kiln::builder {
@@ -112,6 +113,61 @@ Result<Sources> HostStep::flatten_source(const ManifestProgram &program,
     (packed ? sources.packed : sources.as_opened) = std::move(result->text);
   }
   return sources;
+}
+
+// Returns OpenCL C's name of an image.
+std::string image_name(packs::ArgumentStorage storage) {
+  if (storage == packs::ArgumentStorage::image) return "image2d_t";
+  return std::string(packs::kStorageNames[static_cast<std::size_t>(storage)]) + "_t";
+}
+
+runtime::KnownParameter known_parameter(const packs::Parameter &p) {
+  return {true, p.name, p.type, p.size, p.address_space, p.access, p.qualifiers};
+}
+
+std::string listed_text(const packs::Argument &argument) {
+  const auto index = [](auto value) { return static_cast<std::size_t>(value); };
+  const runtime::Taken listed =
+      runtime::taken_by(argument.role, argument.storage, argument.type, argument.channels);
+  std::string text = runtime::type_text(listed.type, listed.components);
+  if (packs::is_image(argument.storage)) text = "an " + image_name(argument.storage);
+  if (argument.role == packs::Role::sampler) return text;
+  return fmt::format("{}, {}", packs::kRoleNames[index(argument.role)], text);
+}
+
+// Whether a parameter takes what the manifest lists. Of integers of 32 bits it takes either.
+bool takes(const packs::Parameter &declared, const packs::Argument &argument) {
+  const runtime::KnownParameter known = known_parameter(declared);
+  const runtime::Taken listed =
+      runtime::taken_by(argument.role, argument.storage, argument.type, argument.channels);
+  const unsigned either[] = {KILN_TYPE_UINT, KILN_TYPE_INT};
+  const bool is_integer = listed.type == runtime::kTakesSide ||
+                          std::find(either, either + 2, listed.type) != either + 2;
+  if (is_integer) {
+    return std::any_of(either, either + 2, [&](unsigned type) {
+      return runtime::fits(known, type, listed.components);
+    });
+  }
+  if (!runtime::fits(known, listed.type, listed.components)) return false;
+  return listed.type != runtime::kTakesImage ||
+         runtime::takes_image(known, image_name(argument.storage));
+}
+
+// Compares the manifest's arguments with the parameters that the source declares.
+Status check_types(const std::filesystem::path &source, const packs::Variant &variant) {
+  std::vector<std::size_t> next(variant.kernels.size());
+  for (const packs::Argument &argument : variant.arguments) {
+    const packs::Kernel &kernel = variant.kernels[argument.stage];
+    const std::size_t index = next[argument.stage]++;
+    if (index >= kernel.parameters.size()) continue;  // not known
+    const packs::Parameter &declared = kernel.parameters[index];
+    if (takes(declared, argument)) continue;
+    return {Code::bad_input,
+            fmt::format("{}: error: argument {} of kernel {} is {}, the manifest lists {}\n",
+                        source.string(), index + 1, kernel.name,
+                        runtime::declared_text(known_parameter(declared)), listed_text(argument))};
+  }
+  return {};
 }
 
 // Finds the variant's kernels in the module, or all kernels if the variant names none, and sets
@@ -330,6 +386,10 @@ std::vector<Outcome> compile_all(const std::vector<VariantJob> &jobs, HostStep *
 
 // Adds the outcome of a job to the base pack, and the variant to its program.
 void take(const VariantJob &job, Outcome outcome, packs::Program *program, BasePack *base) {
+  // The store's answers do not depend on the types of arguments.
+  if (outcome.status.ok()) {
+    outcome.status = check_types(job.variant.source, outcome.answer.variant);
+  }
   if (!outcome.status.ok()) {
     base->failures.push_back(job.failed(std::move(outcome.status)));
     return;

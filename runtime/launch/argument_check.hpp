@@ -5,18 +5,9 @@
 #pragma once
 
 #include "runtime/launch/enqueue.hpp"
+#include "runtime/launch/parameter_type.hpp"
 
 namespace kiln::runtime {
-
-// The type that an argument takes: a kiln_type, or one of these values.
-enum : unsigned {
-  kTakesBuffer = KILN_TYPE_DOUBLE + 1,
-  kTakesImage,
-  kTakesLocal,
-  kTakesSide,  // a side of the problem: int or uint, the manifest does not say which
-  kTakesSampler,
-  kTakesSvm  // only given: a parameter that takes a buffer takes it, too
-};
 
 // Fails with Code::bad_argument if the pack knows that the argument takes another type.
 Status check_argument(const Kernel &kernel, unsigned index, unsigned given, unsigned components);

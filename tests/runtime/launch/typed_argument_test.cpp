@@ -113,6 +113,19 @@ TEST_CASE("local memory is set where the pack does not know better", "[argument]
   CHECK(of_uint.set(local(64)) == "argument 1 takes uint, not local memory");
 }
 
+TEST_CASE("an argument that the manifest lists as a sampler or an image takes that", "[argument]") {
+  reset_fake();
+  packs::Argument listed;
+  listed.role = packs::Role::sampler;
+  Typed of_sampler(listed);
+  CHECK(of_sampler.set(kSomeSampler).empty());
+  CHECK(of_sampler.set(1u) == "argument 1 takes a sampler, not uint");
+  CHECK(of_sampler.set_buffer() == "argument 1 takes a sampler, not a buffer");
+  listed.role = packs::Role::scratch;
+  listed.storage = packs::ArgumentStorage::image3d;
+  CHECK(Typed(listed).set_buffer() == "argument 1 takes an image, not a buffer");
+}
+
 TEST_CASE("local memory that the device does not have is refused", "[argument]") {
   reset_fake();
   fake().local_memory = 64;
