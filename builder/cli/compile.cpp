@@ -8,6 +8,7 @@
 #include "builder/base/atomic_text_file.hpp"
 #include "builder/cli/common_options.hpp"
 #include "builder/compile/prove_text.hpp"
+#include "builder/compile/recorded_parameters.hpp"
 #include "builder/inspect/pack_check.hpp"
 #include "builder/manifest/sources.hpp"
 
@@ -15,6 +16,9 @@ namespace kiln::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+// For the parameters of all recorded kernels, which a pack can do without.
+constexpr std::chrono::seconds kTimeForParameters{60};
 
 struct CompileArguments {
   std::vector<std::string> inputs;
@@ -73,6 +77,7 @@ std::optional<Input> read_recorded(const std::string &folder, const HostTools &t
     *exit_code = no_clang ? kNoDevice : fail(unproven.status());
     return std::nullopt;
   }
+  builder::add_parameters(tools.clang, kTimeForParameters, &input.contents);
   for (const Status &status : *unproven) {
     complain(status.message);
     input.failures.push_back({"", "", status});

@@ -158,7 +158,7 @@ class HostCompiler {
     std::vector<std::string> missing;
     if (!clang.ok() && came_to_an_end(clang)) {
       missing = missing_from(clang);
-      if (are_types(missing)) {
+      if (are_types(missing) || (request_.any_requirements && !missing.empty())) {
         requirements_.insert(requirements_.end(), missing.begin(), missing.end());
         clang = emit_llvm();
       }

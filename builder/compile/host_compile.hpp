@@ -21,6 +21,7 @@ struct HostCompileRequest {
   std::string diagnostics_source;  // with file names as opened, for clang's messages; may be empty
   std::string prelude;             // text before the source: built-ins of a vendor's compiler
   bool check_only = false;         // list the kernels, make no SPIR-V; functions may be undefined
+  bool any_requirements = false;   // compile with whatever requirements the source lacks
   std::string options;             // as given to a driver
   std::vector<std::string> requirements;      // met by the device, which has only these extensions
   std::string no_barriers{};                  // the option that forbids barriers; empty: allowed

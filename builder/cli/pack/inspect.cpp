@@ -51,7 +51,17 @@ std::string binary_text(const packs::Contents &contents, const packs::Binary &bi
                      builder::finish_text(binary.finish), kind);
 }
 
-std::string programs_text(const packs::Contents &contents) {
+// Whether kiln compile found no parameters of a recorded kernel.
+bool lacks_parameters(const packs::Program &program, const packs::Variant &variant) {
+  const auto lacks = [](const packs::Kernel &k) {
+    return k.arguments != 0 && k.parameters.empty();
+  };
+  return !builder::recorded_kernels(program, variant).empty() &&
+         std::any_of(variant.kernels.begin(), variant.kernels.end(), lacks);
+}
+
+// A spool has no parameters: only kiln compile finds them.
+std::string programs_text(const packs::Contents &contents, bool is_spool) {
   std::string text;
   for (const packs::Program &program : contents.programs) {
     text += fmt::format("program {}\n", program.name);
@@ -59,6 +69,9 @@ std::string programs_text(const packs::Contents &contents) {
       text += variant_text(program, variant) + "\n";
       for (const packs::Kernel &kernel : variant.kernels) {
         if (!kernel.parameters.empty()) text += "    " + builder::kernel_text(kernel) + "\n";
+      }
+      if (!is_spool && lacks_parameters(program, variant)) {
+        text += "    the parameters of its kernels are not known\n";
       }
     }
   }
@@ -81,7 +94,7 @@ std::string pack_text(const OpenPack &open) {
   std::string text = fmt::format("format {}, {} bytes; IL by {}\n", open.pack->superblock().version,
                                  open.pack->superblock().pack_size, open.contents.producer);
   text += signatures_text(*open.pack);
-  text += programs_text(open.contents);
+  text += programs_text(open.contents, false);
   for (const packs::Target &target : open.contents.targets) {
     text += fmt::format("target {}\n", builder::target_label(target));
     std::vector<std::string> lines;
@@ -98,7 +111,7 @@ std::string pack_text(const OpenPack &open) {
 }
 
 std::string spool_text(const builder::Spool &spool) {
-  std::string text = programs_text(builder::printable_contents(spool.contents));
+  std::string text = programs_text(builder::printable_contents(spool.contents), true);
   for (const std::string &name : spool.changing) {
     text += fmt::format("not reproducible: {}: each start had a text of its own\n",
                         builder::printable_line(name));
