@@ -61,9 +61,27 @@ Status make_image(const runtime::OpenCL &cl, cl_context context, const cl_image_
   return code == CL_SUCCESS ? Status() : runtime::cl_failure("clCreateImage", code);
 }
 
-Status with_image(const runtime::OpenCL &cl, cl_command_queue queue, cl_mem image,
+namespace {
+
+Status with_pixels(const runtime::OpenCL &cl, cl_command_queue queue, cl_mem pixels,
+                   cl_map_flags how, const std::function<void(const MappedRows &)> &use) {
+  std::size_t size = 0;
+  cl_int code = cl.clGetMemObjectInfo(pixels, CL_MEM_SIZE, sizeof(size), &size, nullptr);
+  if (code != CL_SUCCESS) return runtime::cl_failure("clGetMemObjectInfo", code);
+  void *mapped =
+      cl.clEnqueueMapBuffer(queue, pixels, CL_TRUE, how, 0, size, 0, nullptr, nullptr, &code);
+  if (code != CL_SUCCESS) return runtime::cl_failure("clEnqueueMapBuffer", code);
+  use({static_cast<std::uint8_t *>(mapped)});
+  code = cl.clEnqueueUnmapMemObject(queue, pixels, mapped, 0, nullptr, nullptr);
+  return code == CL_SUCCESS ? Status() : runtime::cl_failure("clEnqueueUnmapMemObject", code);
+}
+
+}  // namespace
+
+Status with_image(const runtime::OpenCL &cl, cl_command_queue queue, cl_mem image, cl_mem pixels,
                   const cl_image_desc &desc, cl_map_flags how,
                   const std::function<void(const MappedRows &)> &use) {
+  if (pixels != nullptr) return with_pixels(cl, queue, pixels, how, use);
   const std::size_t origin[3] = {0, 0, 0};
   std::size_t region[3] = {desc.image_width, std::max<std::size_t>(desc.image_height, 1),
                            std::max<std::size_t>(desc.image_depth, 1)};

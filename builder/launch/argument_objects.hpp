@@ -41,8 +41,10 @@ struct MappedRows {
   }
 };
 
-// Maps the whole image, waits, calls `use`, and unmaps it. Fails with Code::opencl.
-Status with_image(const runtime::OpenCL &cl, cl_command_queue queue, cl_mem image,
+// Maps the whole image, waits, calls `use`, and unmaps it. `pixels` is the buffer below a 1D image
+// of a buffer and is mapped in its place: rusticl of Mesa 22.3 maps other memory for such an image.
+// It is null for other images. Fails with Code::opencl.
+Status with_image(const runtime::OpenCL &cl, cl_command_queue queue, cl_mem image, cl_mem pixels,
                   const cl_image_desc &desc, cl_map_flags how,
                   const std::function<void(const MappedRows &)> &use);
 

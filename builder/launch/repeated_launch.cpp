@@ -203,7 +203,7 @@ Status RepeatedLaunch::see_buffer(const Held &held, cl_map_flags how, const SeeB
 Status RepeatedLaunch::see_image(const Held &held, cl_map_flags how, const SeeBytes &see) {
   std::size_t pixel = 0;
   cl_.clGetImageInfo(held.memory.get(), CL_IMAGE_ELEMENT_SIZE, sizeof(pixel), &pixel, nullptr);
-  return with_image(cl_, queue_, held.memory.get(), desc_of(held.image), how,
+  return with_image(cl_, queue_, held.memory.get(), held.pixels.get(), desc_of(held.image), how,
                     [&](const MappedRows &rows) {
                       for (std::size_t i = 0; i < rows.count; ++i) {
                         see(rows.row(i), pixel * held.image.width);

@@ -179,7 +179,7 @@ Status Session::with_memory(std::size_t index, const std::function<void(const Ma
     return status_of(held.image.unmap(queue_));
   }
   if (packs::is_image(memory.storage)) {
-    return with_image(cl_, queue_.cl(), held.image.cl(), image_desc(memory),
+    return with_image(cl_, queue_.cl(), held.image.cl(), held.pixels.get(), image_desc(memory),
                       CL_MAP_READ | CL_MAP_WRITE, use);
   }
   auto mapped = held.buffer.map(queue_);

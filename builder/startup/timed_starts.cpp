@@ -95,21 +95,21 @@ constexpr std::uint8_t kFill = 0x40;  // the content of all memory
 // Fills memory by mapping it, as an application does. Some drivers allocate memory and start
 // threads only now.
 Status fill(const runtime::OpenCL &cl, cl_command_queue queue, const Memory &memory,
-            cl_mem object) {
+            const MemoryObject &made) {
   if (packs::is_image(memory.storage)) {
-    return with_image(cl, queue, object, image_desc(memory), CL_MAP_WRITE,
-                      [&](const MappedRows &rows) {
+    return with_image(cl, queue, made.object.get(), made.pixels.get(), image_desc(memory),
+                      CL_MAP_WRITE, [&](const MappedRows &rows) {
                         for (std::size_t y = 0; y < memory.rows; ++y) {
                           std::memset(rows.row(y), kFill, memory.row_bytes());
                         }
                       });
   }
   cl_int code = CL_SUCCESS;
-  void *mapped = cl.clEnqueueMapBuffer(queue, object, CL_TRUE, CL_MAP_WRITE, 0, memory.bytes(), 0,
-                                       nullptr, nullptr, &code);
+  void *mapped = cl.clEnqueueMapBuffer(queue, made.object.get(), CL_TRUE, CL_MAP_WRITE, 0,
+                                       memory.bytes(), 0, nullptr, nullptr, &code);
   if (code != CL_SUCCESS) return runtime::cl_failure("clEnqueueMapBuffer", code);
   std::memset(mapped, kFill, memory.bytes());
-  code = cl.clEnqueueUnmapMemObject(queue, object, mapped, 0, nullptr, nullptr);
+  code = cl.clEnqueueUnmapMemObject(queue, made.object.get(), mapped, 0, nullptr, nullptr);
   return code == CL_SUCCESS ? Status() : runtime::cl_failure("clEnqueueUnmapMemObject", code);
 }
 
@@ -131,7 +131,7 @@ Status StartMemory::make(const OpenedDevice &child, const StartItem &item) {
                      cl.clReleaseMemObject};
       if (code != CL_SUCCESS) status = runtime::cl_failure("clCreateBuffer", code);
     }
-    if (status.ok()) status = fill(cl, queue.get(), memory, made.object.get());
+    if (status.ok()) status = fill(cl, queue.get(), memory, made);
     if (!status.ok()) return status;
   }
   for (const Stage &stage : item.workload.stages) {
