@@ -381,9 +381,7 @@ void add_build(CLI::App &app, Command *command) {
   sub->add_option("--virtual", options->virtual_devices,
                   "Build for devices that are not here, such as neo:skl,tgllp, "
                   "mesa:vangogh, nvidia.toml:sm_80 or ocloc.toml:dg2; repeatable. This machine's "
-                  "devices are "
-                  "then left out unless "
-                  "--device names them")
+                  "devices are then left out unless --device names them")
       ->expected(1)
       ->take_all()
       ->check(as_validator(check_spec, ""))

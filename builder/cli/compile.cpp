@@ -180,8 +180,8 @@ void add_compile(CLI::App &app, Command *command) {
   CLI::App *sub = app.add_subcommand(
       "compile", "Make a base pack of source and validated SPIR-V; needs no device");
   sub->add_option("input", options->inputs,
-                  "Manifest (.toml), folder that 'kiln record' wrote, or sources (.cl), of which "
-                  "each is a program with all its kernels")
+                  "Manifest (.toml), folder that 'kiln record' wrote, or sources (.cl); each "
+                  "source is a program with all its kernels")
       ->required();
   add_output_option(*sub, &options->output, "Base pack to write")->required();
   sub->add_option("--build-options", options->build_options,

@@ -122,8 +122,8 @@ json load_and_launch(OpenedPack &opened, const json &order, Watch watch) {
     answer["not_launched"] = to_json(status);
     return answer;
   }
-  // Unchanged outputs may be the binary's fault. Changed ones may be memory that nobody has
-  // written: a driver without hardware gives it to reads.
+  // Outputs alone do not tell whether the device executes. A faulty binary leaves them unchanged,
+  // and a driver without hardware returns memory that was never written. So a fill is asked, too.
   bool obeys = out.executes;
   (void)executes_commands(opened, &obeys);
   out.executes = out.executes && obeys;

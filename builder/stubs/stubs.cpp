@@ -317,7 +317,7 @@ inline ::kiln::TypedLoad load(const ::kiln::Loader &loader,
     }
   }
   if (stub.first != nullptr) {
-    text += "\n// The first kernel of whichever variant is loaded, such as\n";
+    text += "\n// The first kernel of the loaded variant, for example\n";
     text += cpp_kernel(*stub.first, scope.add("first"), "");
   }
   return text + fmt::format("\n}}  // namespace {}\n", name);
@@ -353,7 +353,7 @@ std::string c_program(const StubProgram &stub, std::uint64_t hash, const std::st
   }
   if (stub.first != nullptr) {
     text += fmt::format(
-        "\n/* The first kernel of whichever variant is loaded, whose name is NULL, such as\n   {} "
+        "\n/* The first kernel of the loaded variant, with NULL for its name, for example\n   {} "
         "*/\n",
         comment(kernel_text(*stub.first)));
     text += c_indices(*stub.first, prefix + "_FIRST", names);

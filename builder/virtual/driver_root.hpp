@@ -35,7 +35,7 @@ struct DriverFile {
 Result<std::vector<DriverFile>> find_drivers(const std::filesystem::path &root,
                                              std::string_view begins);
 
-// The root's ICD files, for a message: "/usr/root/etc/OpenCL/vendors/*.icd".
+// The root's ICD files, for a message: "/srv/debian-sid/etc/OpenCL/vendors/*.icd".
 std::string icd_files(const std::filesystem::path &root);
 
 // Returns the root's dynamic loader if programs of this machine need it for the root's libraries;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the driver in a process of its own what it is, and runs jobs in it.
+// Runs the driver in other processes: one that describes the device, and one for each job.
 #include "builder/virtual/posing_device.hpp"
 
 #include <sstream>

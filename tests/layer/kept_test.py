@@ -129,6 +129,31 @@ class Edited(Steps):
         self.serve(header(100), "compile:-I .", "sh:rm steps.h", "turned", "launch:1")
 
 
+class Recorded(Steps):
+    """A link of programs of which one includes a file."""
+
+    def test_a_link_is_proven_by_the_files_of_its_parts_and_served_without_compiling_them(self):
+        """Without the files kiln compile refuses it."""
+        steps = (header(7), "compile:-I .", "link", "launch:1")
+        spool, base, built = (self.place / name for name in ("spool", "base.kiln", "built.kiln"))
+        alone = run(APPLICATION, *steps)
+        recorded = run(KILN, "record", "-o", spool, "--", APPLICATION, *steps)
+        self.assertEqual((recorded.code, recorded.output), (0, alone.output), recorded.error)
+        must("compile", spool, "-o", base)
+        must("build", base, "-o", built)
+        cache = self.place / "cache"
+        served = run(KILN, "serve", "--pack", built, "--", APPLICATION, *steps,
+                     POCL_CACHE_DIR=str(cache))
+        self.assertEqual((served.code, served.output), (0, alone.output), served.error)
+        # PoCL writes such a file for each program that it compiles, links or loads.
+        self.assertLessEqual(len(list(cache.glob("*/*/program.bc"))), 1)
+        (files,) = spool.glob("*.files")
+        files.unlink()
+        refused = run(KILN, "compile", spool, "-o", self.place / "none.kiln")
+        self.assertEqual(refused.code, 1)
+        self.assertIn("it includes files that the spool does not have", refused.error)
+
+
 class Files(Steps):
     """Files that are not what the layer wrote."""
 

@@ -20,6 +20,8 @@ import sys
 import tarfile
 import unittest
 
+from commands import run
+
 BUILD, CMAKE, CPACK, WORK = (*(pathlib.Path(word).resolve() for word in sys.argv[1:5]),)
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 CONSUMER = SOURCE / "tests" / "consumer"
@@ -59,22 +61,9 @@ DEPENDS = {
 }
 
 
-def run(*command, **options):
-    """What the command prints; AssertionError with it if the command fails."""
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False, **options)
-    if done.returncode:
-        raise AssertionError(f"{command}: {done.returncode}\n{done.stdout}")
-    return done.stdout
-
-
 def fails(*command):
     """What a command prints that must fail, its white space as blanks."""
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False)
-    if done.returncode == 0:
-        raise AssertionError(f"{command} works")
-    return " ".join(done.stdout.split())
+    return " ".join(run(*command, code=1).split())
 
 
 def cached(name):

@@ -16,11 +16,11 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import unittest
 
 import conan_functions
+from commands import run
 
 BUILD, WORK = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 ALL = sys.argv[3:] == ["all"]
@@ -67,15 +67,6 @@ add_executable(use_cxx {programs}/use_kiln.cpp)
 target_compile_features(use_cxx PRIVATE cxx_std_17)
 target_link_libraries(use_cxx PRIVATE kiln::runtime)
 """
-
-
-def run(*command, **options):
-    """What the command prints; AssertionError with it if the command fails."""
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False, **options)
-    if done.returncode:
-        raise AssertionError(f"{command}: {done.returncode}\n{done.stdout}")
-    return done.stdout
 
 
 def cache_of(build):

@@ -22,20 +22,13 @@ import sys
 import unittest
 import zipfile
 
+from commands import run
+
 BUILD, APPLICATION, WORK = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 SITE = WORK / "site"
 sys.path.insert(0, str(SOURCE / "cmake"))
 import kiln_wheel  # pylint: disable=wrong-import-position
-
-
-def run(*command, code=0, **options):
-    """What the command prints; AssertionError with it if its exit code is another."""
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False, **options)
-    if (done.returncode == 0) != (code == 0):
-        raise AssertionError(f"{command}: {done.returncode}\n{done.stdout}")
-    return done.stdout
 
 
 def kiln(*words, **options):

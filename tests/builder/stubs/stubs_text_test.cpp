@@ -98,7 +98,7 @@ TEST_CASE("variants that name their first kernel differently have one class for 
   const auto text = stubs_of({program(kInt)});
   REQUIRE(text.ok());
   CHECK(has(*text,
-            "// The first kernel of whichever variant is loaded, such as\n// plain(int x)\n"
+            "// The first kernel of the loaded variant, for example\n// plain(int x)\n"
             "class first {\n public:\n  static constexpr char kName[] = \"\";\n"));
   CHECK(has(*stubs_of({program(kInt)}, {StubLanguage::c, "kernels"}),
             "   plain(int x) */\nenum {\n  KERNELS_P_FIRST_X = 0\n};\n"));
