@@ -2,19 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Changes one operator at a time, and tells whether the quick tests see it.
 
-    mutants.py [--count N] [--seed S] [--work FOLDER] [--json]
+    mutants.py [--count N] [--seed S] [--jobs J] [--work FOLDER] [--json]
 
 Copies packs, runtime and what they need into FOLDER, builds them with their tests (preset dev without
 the builder), and then, for each of N sites that the seed chooses, changes one operator, builds, runs
 the quick tests, and restores the file. A mutant is killed if the build or a test fails. The results
 are appended to FOLDER/mutants.jsonl, so that a run that was ended goes on. Prints each survivor.
+With J jobs there are J copies, each with its own build.
 
 A mutant takes some 20 seconds of two processors. Exit codes: 0 at least 90% are killed, 1 fewer.
 """
 
 import argparse
+import concurrent.futures
 import json
 import pathlib
+import queue
 import random
 import re
 import shutil
@@ -66,6 +69,7 @@ def call(*command, limit=LIMIT_SECONDS):
 class Tree:
     def __init__(self, work):
         self.source, self.build = work / "source", work / "build"
+        work.mkdir(exist_ok=True)
         if self.source.exists():
             shutil.rmtree(self.source)
         shutil.copytree(ROOT, self.source, ignore=shutil.ignore_patterns("build", ".git"))
@@ -98,6 +102,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "mutants")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
@@ -111,25 +116,37 @@ def main():
         for line in log.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
             known[tuple(row["site"])] = row["killed"]
-    tree = Tree(work)
-    if not tree.prepare():
-        print("mutants: the unchanged tree does not build or pass its quick tests", file=sys.stderr)
-        return 2
-    rows = []
-    for at, (path, number, begin, end, other) in enumerate(chosen, 1):
-        text = (ROOT / path).read_text(encoding="utf-8").split("\n")[number]
-        site = (str(path), text, begin, other)  # the text, since lines move
-        if site not in known:
-            known[site] = not tree.survives((path, number, begin, end, other))
-            with log.open("a", encoding="utf-8") as out:
-                out.write(json.dumps({"site": site, "killed": known[site]}) + "\n")
-        rows.append({"file": str(path), "line": number + 1, "text": text.strip(),
-                     "from": text[begin:end], "to": other, "killed": known[site]})
-        if not known[site] and not arguments.json:
-            print(f"survived: {path}:{number + 1}: {text.strip()}  [{text[begin:end]} -> {other}]",
-                  flush=True)
-        if at % 10 == 0:
-            print(f"{at} of {len(chosen)}", file=sys.stderr, flush=True)
+    trees = queue.Queue()
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        made = [Tree(work / f"tree{job}") for job in range(arguments.jobs)]
+        if not made[0].prepare() or not all(pool.map(Tree.prepare, made[1:])):
+            print("mutants: the unchanged tree does not build or pass its quick tests",
+                  file=sys.stderr)
+            return 2
+        for tree in made:
+            trees.put(tree)
+
+        def is_killed(at):
+            path, number, begin, end, other = chosen[at]
+            text = (ROOT / path).read_text(encoding="utf-8").split("\n")[number]
+            site = (str(path), text, begin, other)  # the text, since lines move
+            if site not in known:
+                tree = trees.get()
+                known[site] = not tree.survives(chosen[at])
+                trees.put(tree)
+                with log.open("a", encoding="utf-8") as out:
+                    out.write(json.dumps({"site": site, "killed": known[site]}) + "\n")
+            return {"file": str(path), "line": number + 1, "text": text.strip(),
+                    "from": text[begin:end], "to": other, "killed": known[site]}
+
+        rows = []
+        for row in pool.map(is_killed, range(len(chosen))):
+            rows.append(row)
+            if not row["killed"] and not arguments.json:
+                print(f"survived: {row['file']}:{row['line']}: {row['text']}"
+                      f"  [{row['from']} -> {row['to']}]", flush=True)
+            if len(rows) % 10 == 0:
+                print(f"{len(rows)} of {len(chosen)}", file=sys.stderr, flush=True)
     killed = sum(row["killed"] for row in rows)
     if arguments.json:
         print(json.dumps({"schema": 1, "sites": len(all_sites), "mutants": rows}))
