@@ -72,7 +72,9 @@ class Tree:
         work.mkdir(exist_ok=True)
         if self.source.exists():
             shutil.rmtree(self.source)
-        shutil.copytree(ROOT, self.source, ignore=shutil.ignore_patterns("build", ".git"))
+        # With new times: an ended run may have left objects of a mutant.
+        shutil.copytree(ROOT, self.source, ignore=shutil.ignore_patterns("build", ".git"),
+                        copy_function=shutil.copy)
 
     def prepare(self):
         return (call("cmake", "-S", self.source, "-B", self.build, "-G", "Ninja",
