@@ -34,20 +34,29 @@ struct RunArguments {
   bool json = false;
 };
 
-// Parses "NAME=VALUE" words. Fails with Code::bad_argument for any other word.
+// Parses "1,2.5"; returns nothing for any other text.
+std::vector<double> parse_values(const std::string &text) {
+  std::vector<double> values;
+  for (const char *at = text.c_str();; ++at) {
+    char *end = nullptr;
+    values.push_back(std::strtod(at, &end));
+    if (end == at || !std::isfinite(values.back())) return {};
+    at = end;
+    if (*at != ',') return *at == '\0' ? values : std::vector<double>{};
+  }
+}
+
+// Parses words such as "NAME=VALUE" and "NAME=X,Y". Fails with Code::bad_argument for others.
 Result<builder::Parameters> parse_parameters(const std::vector<std::string> &words) {
   builder::Parameters parameters;
   for (const std::string &word : words) {
-    const std::size_t equals = word.find('=');
-    char *end = nullptr;
-    const double value =
-        equals == std::string::npos ? 0 : std::strtod(word.c_str() + equals + 1, &end);
-    if (equals == 0 || end == nullptr || *end != '\0' || end == word.c_str() + equals + 1 ||
-        !std::isfinite(value)) {
+    const std::size_t equals = std::min(word.find('='), word.size());
+    std::vector<double> values = parse_values(word.substr(std::min(equals + 1, word.size())));
+    if (equals == 0 || values.empty()) {
       return Status(Code::bad_argument,
                     fmt::format("--parameter takes NAME=VALUE with a number, not {}", word));
     }
-    parameters[word.substr(0, equals)] = {value};
+    parameters[word.substr(0, equals)] = std::move(values);
   }
   return parameters;
 }
@@ -322,7 +331,7 @@ void add_run(CLI::App &app, Command *command) {
                     "PNG to write; several planes give NAME-x.png, NAME-y.png", "PNG");
   add_report_option(*sub, &options->report, "Write the load report here, as one line of JSON");
   sub->add_option("--parameter", options->parameters,
-                  "Use VALUE instead of the default; repeatable")
+                  "Use VALUE instead of the default, or X,Y,... for several components; repeatable")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   sub->add_option("--local", options->local, "Work-group size: X [Y [Z]]")

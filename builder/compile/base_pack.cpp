@@ -17,6 +17,7 @@
 #include "builder/compile/prove_text.hpp"
 #include "builder/compile/spirv.hpp"
 #include "builder/manifest/variant.hpp"
+#include "builder/problem/parameter_value.hpp"
 #include "runtime/launch/parameter_type.hpp"
 #include "runtime/source/flatten.hpp"
 
@@ -125,11 +126,29 @@ runtime::KnownParameter known_parameter(const packs::Parameter &p) {
   return {true, p.name, p.type, p.size, p.address_space, p.access, p.qualifiers};
 }
 
+// Returns the bytes of a struct.
+std::size_t struct_bytes(const std::vector<ParameterField> &fields) {
+  return value_bytes(fields, std::vector<double>(component_count(fields))).size();
+}
+
+bool is_struct(const packs::Argument &argument) { return fields_of(argument).size() > 1; }
+
+// Returns what the manifest lists; the first field of a struct.
+runtime::Taken listed_by(const packs::Argument &argument) {
+  if (!argument.fields.empty()) {
+    const ParameterField field = fields_of(argument).front();
+    return {static_cast<unsigned>(field.type), field.components};
+  }
+  return runtime::taken_by(argument.role, argument.storage, argument.type, argument.channels);
+}
+
 std::string listed_text(const packs::Argument &argument) {
   const auto index = [](auto value) { return static_cast<std::size_t>(value); };
-  const runtime::Taken listed =
-      runtime::taken_by(argument.role, argument.storage, argument.type, argument.channels);
+  const runtime::Taken listed = listed_by(argument);
   std::string text = runtime::type_text(listed.type, listed.components);
+  if (is_struct(argument)) {
+    text = fmt::format("a struct of {} bytes", struct_bytes(fields_of(argument)));
+  }
   if (packs::is_image(argument.storage)) text = "an " + image_name(argument.storage);
   if (argument.role == packs::Role::sampler) return text;
   return fmt::format("{}, {}", packs::kRoleNames[index(argument.role)], text);
@@ -138,8 +157,11 @@ std::string listed_text(const packs::Argument &argument) {
 // Whether a parameter takes what the manifest lists. Of integers of 32 bits it takes either.
 bool takes(const packs::Parameter &declared, const packs::Argument &argument) {
   const runtime::KnownParameter known = known_parameter(declared);
-  const runtime::Taken listed =
-      runtime::taken_by(argument.role, argument.storage, argument.type, argument.channels);
+  if (is_struct(argument)) {
+    return runtime::taken_by(known).type == runtime::kTakesOther && !runtime::is_handle(known) &&
+           (known.size == 0 || known.size == struct_bytes(fields_of(argument)));
+  }
+  const runtime::Taken listed = listed_by(argument);
   const unsigned either[] = {KILN_TYPE_UINT, KILN_TYPE_INT};
   const bool is_integer = listed.type == runtime::kTakesSide ||
                           std::find(either, either + 2, listed.type) != either + 2;

@@ -53,6 +53,7 @@ json argument_json(const packs::Argument &argument) {
   const packs::Role role = argument.role;
   if (argument.stage != 0) out["stage"] = argument.stage;
   if (role == packs::Role::parameter) {
+    if (!argument.fields.empty()) out["fields"] = argument.fields;
     if (argument.values.empty()) {
       out["value"] = argument.value;
     } else {
@@ -71,6 +72,7 @@ json argument_json(const packs::Argument &argument) {
     if (index(argument.type) != 0) out["type"] = packs::kTypeNames[index(argument.type)];
     if (!argument.extent.empty()) out["extent"] = argument.extent;
     if (argument.accumulates) out["accumulates"] = true;
+    if (argument.value == packs::kNotNormalized) out["normalized"] = false;
   }
   return out;
 }

@@ -8,13 +8,33 @@
 
 namespace kiln::builder {
 
+namespace {
+
+cl_channel_type channel_type(const Memory &memory) {
+  const bool is_normalized = memory.is_normalized;
+  switch (memory.type) {
+    case Type::uchar_: return is_normalized ? CL_UNORM_INT8 : CL_UNSIGNED_INT8;
+    case Type::ushort_: return is_normalized ? CL_UNORM_INT16 : CL_UNSIGNED_INT16;
+    case Type::char_: return is_normalized ? CL_SNORM_INT8 : CL_SIGNED_INT8;
+    case Type::short_: return is_normalized ? CL_SNORM_INT16 : CL_SIGNED_INT16;
+    case Type::uint_: return CL_UNSIGNED_INT32;
+    case Type::int_: return CL_SIGNED_INT32;
+    case Type::half_: return CL_HALF_FLOAT;
+    case Type::float_:
+    case Type::long_:
+    case Type::ulong_:
+    case Type::double_: break;  // no image has the last three
+  }
+  return CL_FLOAT;
+}
+
+}  // namespace
+
 cl_image_format image_format(const Memory &memory) {
   const cl_channel_order order = memory.channels == 1   ? CL_R
                                  : memory.channels == 2 ? CL_RG
                                                         : CL_RGBA;
-  if (memory.type == Type::float_) return {order, CL_FLOAT};
-  return {order,
-          static_cast<cl_channel_type>(memory.type == Type::half_ ? CL_HALF_FLOAT : CL_UNORM_INT8)};
+  return {order, channel_type(memory)};
 }
 
 cl_image_desc image_desc(const Memory &memory) {

@@ -27,7 +27,7 @@ namespace kiln::builder {
 namespace {
 
 static_assert(static_cast<int>(Type::uchar_) == KILN_REFERENCE_UCHAR);
-static_assert(static_cast<int>(Type::half_) == KILN_REFERENCE_HALF);
+static_assert(static_cast<int>(Type::double_) == KILN_REFERENCE_DOUBLE);
 
 constexpr const char *kVersionFunction = "kiln_reference_version";
 

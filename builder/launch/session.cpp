@@ -126,7 +126,7 @@ Status Session::make(const Memory &memory, bool exactly, Held *held) {
 }
 
 Status Session::make_image(const Memory &memory, Held *held) {
-  if (memory.type == Type::uchar_ && memory.storage == Storage::image) {
+  if (memory.type == Type::uchar_ && memory.is_normalized && memory.storage == Storage::image) {
     return take(kiln::Image::create(loader_, memory.columns, memory.rows, memory.channels,
                                     access_of(memory.role, 0)),
                 &held->image);

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "builder/problem/parameter_value.hpp"
 #include "builder/problem/plane.hpp"
 #include "runtime/identity/requirements.hpp"
 
@@ -24,19 +25,6 @@ template <typename T>
 void append(std::vector<std::uint8_t> *bytes, T value) {
   const auto *first = reinterpret_cast<const std::uint8_t *>(&value);
   bytes->insert(bytes->end(), first, first + sizeof(value));
-}
-
-// Encodes values as the kernel takes them; a parameter that names no type is a uint.
-std::vector<std::uint8_t> value_bytes(const packs::Argument &a, const std::vector<double> &values) {
-  std::vector<std::uint8_t> bytes;
-  for (const double value : values) {
-    switch (a.type) {
-      case Type::float_: append(&bytes, static_cast<float>(value)); break;
-      case Type::int_: append(&bytes, static_cast<std::int32_t>(value)); break;
-      default: append(&bytes, static_cast<std::uint32_t>(value));
-    }
-  }
-  return bytes;
 }
 
 std::vector<double> default_values(const packs::Argument &a) {
@@ -105,7 +93,9 @@ class Planner {
       case Role::width: append(&out->bytes, size.width); return {};
       case Role::height: append(&out->bytes, size.height); return {};
       case Role::depth: append(&out->bytes, size.depth); return {};
-      case Role::parameter: out->bytes = value_bytes(a, parameters_.at(a.name)); return {};
+      case Role::parameter:
+        out->bytes = value_bytes(fields_of(a), parameters_.at(a.name));
+        return {};
       case Role::sampler: out->sampler = packs::ArgumentSampler::of(a.value); return {};
       case Role::input:
       case Role::output:
@@ -130,6 +120,7 @@ class Planner {
     memory.type = a.type;
     memory.channels = a.channels;
     memory.accumulates = a.accumulates;
+    memory.is_normalized = a.value != packs::kNotNormalized;
     if (Status s = give_extent(a, &memory); !s.ok()) return s;
     if (Status s = give_host_shape(&memory); !s.ok()) return s;
     workload_.memories.push_back(std::move(memory));
@@ -219,21 +210,9 @@ Status check_parameter(const packs::Variant &variant, const std::string &name,
                        const std::vector<double> &values) {
   for (const packs::Argument &a : variant.arguments) {
     if (a.role != Role::parameter || a.name != name) continue;
-    const std::size_t count = default_values(a).size();
-    if (count != values.size()) {
-      return {Code::bad_argument,
-              fmt::format("parameter {} has {} components, not {}", name, count, values.size())};
-    }
-    const auto type = a.type;
-    if (type == Type::float_) return {};
-    const double low = type == Type::int_ ? -2147483648.0 : 0.0;
-    const double high = type == Type::int_ ? 2147483647.0 : 4294967295.0;
-    for (const double value : values) {
-      if (value >= low && value <= high && value == std::floor(value)) continue;
-      return {Code::bad_argument,
-              fmt::format("parameter {} is a whole number from {:.0f} to {:.0f}, not {}", name, low,
-                          high, value)};
-    }
+    Status status = check_values(fields_of(a), values);
+    if (!status.ok()) status.message = fmt::format("parameter {} {}", name, status.message);
+    return status;
   }
   return {};
 }
@@ -320,10 +299,12 @@ Plane make_input(const PlaneShape &shape, const ProblemSize &size, std::uint32_t
   }
   const std::size_t count = plane.pixels.size() / size_of(plane.type);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint32_t value = next();
+    const std::uint64_t value = next();
     const float number = static_cast<float>(value) / 8388608.0f - 1.0f;
     if (plane.type == Type::float_) {
       plane.as<float>()[i] = number;
+    } else if (plane.type == Type::double_) {
+      plane.as<double>()[i] = number;
     } else if (plane.type == Type::half_) {
       plane.as<std::uint16_t>()[i] = half_of_float(number);
     } else {

@@ -27,6 +27,7 @@ struct Memory {
   std::uint64_t rows = 1;    // of all slices
   std::uint64_t slices = 1;  // of a 3D image; layers of an array
   bool accumulates = false;
+  bool is_normalized = true;  // an image of integers of 8 or 16 bits
 
   std::uint64_t row_bytes() const { return columns * channels * size_of(type); }
   std::uint64_t bytes() const { return row_bytes() * rows; }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/names.hpp"
+#include "builder/problem/parameter_value.hpp"
 #include "runtime/identity/requirements.hpp"
 
 namespace kiln::builder {
@@ -103,10 +104,11 @@ Role role_of(const TableReader &table) {
 std::vector<std::string> keys_of(Role role) {
   switch (role) {
     case Role::input:
-    case Role::scratch: return {"channels", "extent", "name", "role", "storage", "type"};
+    case Role::scratch:
+      return {"channels", "extent", "name", "normalized", "role", "storage", "type"};
     case Role::output:
-      return {"accumulates", "channels", "extent", "name", "role", "storage", "type"};
-    case Role::parameter: return {"channels", "name", "role", "type", "value"};
+      return {"accumulates", "channels", "extent", "name", "normalized", "role", "storage", "type"};
+    case Role::parameter: return {"channels", "fields", "name", "role", "type", "value"};
     case Role::sampler: return {"addressing", "filter", "normalized", "role"};
     case Role::width:
     case Role::height:
@@ -165,6 +167,19 @@ void read_sampler(const TableReader &table, const toml::table &node, Argument &a
              "expected normalized = true, or one of: clamp, clamp_to_edge, none");
 }
 
+// Reads whether a kernel reads an image's integers as numbers from 0 to 1 or -1 to 1.
+void read_normalized(const TableReader &table, const toml::table &node, Argument &argument) {
+  const auto normalized = table.boolean("normalized");
+  if (!normalized) return;
+  const bool is_small = argument.type != Type::half_ && builder::size_of(argument.type) < 4;
+  if (!packs::is_image(argument.storage) || !is_small) {
+    table.fail(position_of(*node.get("normalized")),
+               fmt::format("\"normalized\" in {} has no meaning", table.label()),
+               "expected only for an image of char, short, uchar or ushort");
+  }
+  if (!*normalized) argument.value = packs::kNotNormalized;
+}
+
 void read_memory(const TableReader &table, const toml::table &node, Argument &argument) {
   argument.storage =
       read_enum<Storage>(table, "storage", packs::kStorageNames).value_or(Storage::buffer);
@@ -173,6 +188,7 @@ void read_memory(const TableReader &table, const toml::table &node, Argument &ar
       static_cast<std::uint8_t>(table.integer("channels", 1, kMaxChannels).value_or(1));
   argument.extent = table.terms("extent", 3);
   argument.accumulates = table.boolean("accumulates").value_or(false);
+  read_normalized(table, node, argument);
   if (argument.storage == Storage::buffer) return;
   if (argument.storage == Storage::local) {
     if (argument.role != Role::scratch) {
@@ -191,34 +207,56 @@ void read_memory(const TableReader &table, const toml::table &node, Argument &ar
                fmt::format("\"channels\" in {} is 3, which no image has", table.label()),
                "expected 1, 2 or 4");
   }
-  if (argument.type != Type::uchar_ && argument.type != Type::float_ &&
-      argument.type != Type::half_) {
+  if (argument.type == Type::long_ || argument.type == Type::ulong_ ||
+      argument.type == Type::double_) {
     table.fail(position_of(*node.get("type")),
-               fmt::format("\"type\" in {} is of no image that Kiln makes", table.label()),
-               "expected uchar, float or half");
+               fmt::format("\"type\" in {} has 64 bits, which no image has", table.label()),
+               "expected a type of 8, 16 or 32 bits");
   }
   read_image_extent(table, node, argument);
 }
 
-void read_parameter(const TableReader &table, Argument &argument) {
-  constexpr Type kTypes[] = {Type::uint_, Type::int_, Type::float_};
-  constexpr const char *kNames[] = {"uint", "int", "float"};
-  argument.type = kTypes[read_enum<std::size_t>(table, "type", kNames).value_or(0)];
+// Reads the types of a struct's fields.
+std::string read_fields(const TableReader &table, const toml::table &node) {
+  std::string fields;
+  for (const auto &item : table.strings("fields")) {
+    if (!parse_field(item.value)) {
+      table.fail(item.at,
+                 fmt::format("unknown type {} in {}", in_quotes(item.value), table.label()),
+                 "expected OpenCL C's name of a scalar or vector, such as int or float4");
+    }
+    fields += (fields.empty() ? "" : " ") + item.value;
+  }
+  for (const char *other : {"channels", "type"}) {
+    if (fields.empty() || node.get(other) == nullptr) continue;
+    table.fail(position_of(*node.get(other)),
+               fmt::format("{} in {} is beside \"fields\"", in_quotes(other), table.label()),
+               "expected the types in \"fields\" alone");
+  }
+  return fields;
+}
+
+void read_parameter(const TableReader &table, const toml::table &node, Argument &argument) {
+  argument.fields = read_fields(table, node);
+  argument.type = read_enum<Type>(table, "type", packs::kTypeNames).value_or(Type::uint_);
   argument.channels =
       static_cast<std::uint8_t>(table.integer("channels", 1, kMaxComponents).value_or(1));
-  double low = 0;
-  double high = std::numeric_limits<std::uint32_t>::max();
-  if (argument.type == Type::int_) {
-    low = std::numeric_limits<std::int32_t>::min();
-    high = std::numeric_limits<std::int32_t>::max();
-  } else if (argument.type == Type::float_) {
-    high = std::numeric_limits<float>::max();
-    low = -high;
+  if (argument.fields.empty() && argument.type == Type::uchar_) {
+    argument.fields = fmt::format("uchar{}", argument.channels);  // type 0 of a parameter is uint
   }
-  argument.values =
-      table.numbers("value", argument.channels, {low, high, argument.type != Type::float_});
-  if (argument.values.empty()) argument.values.assign(argument.channels, 0.0);
-  if (argument.values.size() != 1 || argument.type != Type::uint_) return;
+  const std::vector<ParameterField> fields =
+      argument.fields.empty() ? std::vector<ParameterField>{{argument.type, argument.channels}}
+                              : fields_of(argument);
+  const std::size_t count = component_count(fields);
+  const ValueRange range = range_of(fields.size() == 1 ? fields.front().type : Type::double_);
+  argument.values = table.numbers("value", count, {range.low, range.high, range.is_whole});
+  if (argument.values.empty()) argument.values.assign(count, 0.0);
+  if (const Status fault = check_values(fields, argument.values); !fault.ok()) {
+    table.fail(position_of(*node.get("value")),
+               fmt::format("a component of \"value\" in {} {}", table.label(), fault.message),
+               "expected a value of each field's type");
+  }
+  if (count != 1 || argument.type != Type::uint_) return;
   argument.value = static_cast<std::int64_t>(argument.values.front());
   argument.values.clear();  // one integer needs no list
 }
@@ -230,7 +268,7 @@ Argument read_argument(const TableReader &table, const toml::table &node) {
   const bool sized =
       argument.role == Role::width || argument.role == Role::height || argument.role == Role::depth;
   if (argument.role == Role::parameter) {
-    read_parameter(table, argument);
+    read_parameter(table, node, argument);
   } else if (argument.role == Role::sampler) {
     read_sampler(table, node, argument);
   } else if (!sized) {

@@ -94,6 +94,11 @@ Difference difference(const Plane &got, const Plane &expected, double allowed) {
     case Type::half_: return compare<Half>(got, expected, allowed);
     case Type::uint_: return compare<std::uint32_t>(got, expected, allowed);
     case Type::int_: return compare<std::int32_t>(got, expected, allowed);
+    case Type::char_: return compare<std::int8_t>(got, expected, allowed);
+    case Type::short_: return compare<std::int16_t>(got, expected, allowed);
+    case Type::long_: return compare<std::int64_t>(got, expected, allowed);
+    case Type::ulong_: return compare<std::uint64_t>(got, expected, allowed);
+    case Type::double_: return compare<double>(got, expected, allowed);
     case Type::float_: break;
   }
   return compare<float>(got, expected, allowed);

@@ -24,7 +24,7 @@ std::uint16_t half_of_float(float value);
 using Type = packs::ElementType;
 
 constexpr std::size_t size_of(Type type) {
-  constexpr std::size_t kSizes[] = {1, 2, 4, 4, 4, 2};
+  constexpr std::size_t kSizes[] = {1, 2, 4, 4, 4, 2, 1, 2, 8, 8, 8};
   return kSizes[static_cast<std::size_t>(type)];
 }
 

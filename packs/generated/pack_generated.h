@@ -519,7 +519,8 @@ struct Argument FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_ACCUMULATES = 16,
     VT_STAGE = 18,
     VT_EXTENT = 20,
-    VT_VALUES = 22
+    VT_VALUES = 22,
+    VT_FIELDS = 24
   };
   uint8_t role() const {
     return GetField<uint8_t>(VT_ROLE, 0);
@@ -551,6 +552,9 @@ struct Argument FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<double> *values() const {
     return GetPointer<const flatbuffers::Vector<double> *>(VT_VALUES);
   }
+  const flatbuffers::String *fields() const {
+    return GetPointer<const flatbuffers::String *>(VT_FIELDS);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyField<uint8_t>(verifier, VT_ROLE, 1) &&
@@ -566,6 +570,8 @@ struct Argument FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyString(extent()) &&
            VerifyOffset(verifier, VT_VALUES) &&
            verifier.VerifyVector(values()) &&
+           VerifyOffset(verifier, VT_FIELDS) &&
+           verifier.VerifyString(fields()) &&
            verifier.EndTable();
   }
 };
@@ -604,6 +610,9 @@ struct ArgumentBuilder {
   void add_values(flatbuffers::Offset<flatbuffers::Vector<double>> values) {
     fbb_.AddOffset(Argument::VT_VALUES, values);
   }
+  void add_fields(flatbuffers::Offset<flatbuffers::String> fields) {
+    fbb_.AddOffset(Argument::VT_FIELDS, fields);
+  }
   explicit ArgumentBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -627,9 +636,11 @@ inline flatbuffers::Offset<Argument> CreateArgument(
     bool accumulates = false,
     uint8_t stage = 0,
     flatbuffers::Offset<flatbuffers::String> extent = 0,
-    flatbuffers::Offset<flatbuffers::Vector<double>> values = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<double>> values = 0,
+    flatbuffers::Offset<flatbuffers::String> fields = 0) {
   ArgumentBuilder builder_(_fbb);
   builder_.add_value(value);
+  builder_.add_fields(fields);
   builder_.add_values(values);
   builder_.add_extent(extent);
   builder_.add_name(name);
@@ -653,10 +664,12 @@ inline flatbuffers::Offset<Argument> CreateArgumentDirect(
     bool accumulates = false,
     uint8_t stage = 0,
     const char *extent = nullptr,
-    const std::vector<double> *values = nullptr) {
+    const std::vector<double> *values = nullptr,
+    const char *fields = nullptr) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto extent__ = extent ? _fbb.CreateString(extent) : 0;
   auto values__ = values ? _fbb.CreateVector<double>(*values) : 0;
+  auto fields__ = fields ? _fbb.CreateString(fields) : 0;
   return kiln::packs::fb::CreateArgument(
       _fbb,
       role,
@@ -668,7 +681,8 @@ inline flatbuffers::Offset<Argument> CreateArgumentDirect(
       accumulates,
       stage,
       extent__,
-      values__);
+      values__,
+      fields__);
 }
 
 struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

@@ -42,11 +42,17 @@ constexpr FieldRule tables(TableKind table, bool required = false) {
 // In the order of pack.fbs.
 constexpr FieldRule kKernel[] = {text(kRequired), number<std::uint32_t>(), text(),
                                  numbers<fb::Parameter>()};
-constexpr FieldRule kArgument[] = {
-    number<std::uint8_t>(), number<std::uint8_t>(), number<std::uint8_t>(),
-    text(kRequired),        number<std::int64_t>(), number<std::uint8_t>(),
-    number<std::uint8_t>(), number<std::uint8_t>(), text(),
-    numbers<double>()};
+constexpr FieldRule kArgument[] = {number<std::uint8_t>(),
+                                   number<std::uint8_t>(),
+                                   number<std::uint8_t>(),
+                                   text(kRequired),
+                                   number<std::int64_t>(),
+                                   number<std::uint8_t>(),
+                                   number<std::uint8_t>(),
+                                   number<std::uint8_t>(),
+                                   text(),
+                                   numbers<double>(),
+                                   text()};
 constexpr FieldRule kVariant[] = {text(kRequired),
                                   number<fb::Hash>(kRequired),
                                   text(kRequired),

@@ -31,7 +31,8 @@ Argument read_argument(const fb::Argument &in) {
                in.accumulates(),
                in.stage(),
                text(in.extent()),
-               {}};
+               {},
+               text(in.fields())};
   if (in.values() != nullptr) out.values.assign(in.values()->begin(), in.values()->end());
   return out;
 }

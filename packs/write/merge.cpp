@@ -38,7 +38,7 @@ auto fields(const Parameter &p) {
 }
 auto fields(const Argument &a) {
   return std::tuple_cat(std::tie(a.name, a.role, a.storage, a.channels, a.value, a.type,
-                                 a.accumulates, a.stage, a.extent),
+                                 a.accumulates, a.stage, a.extent, a.fields),
                         std::tuple(bits(a.values)));
 }
 auto fields(const KernelFacts &f) {

@@ -59,7 +59,7 @@ std::uint64_t text_size(const Contents &contents) {
       for (const std::string &requirement : variant.requirements) size += requirement.size();
       for (const Kernel &kernel : variant.kernels) size += kernel.name.size() + kernel.range.size();
       for (const Argument &argument : variant.arguments) {
-        size += argument.name.size() + argument.extent.size();
+        size += argument.name.size() + argument.extent.size() + argument.fields.size();
       }
     }
   }
@@ -227,11 +227,13 @@ Status PackWriter::add_optional(const std::optional<BlobSource> &source, BlobKin
 flatbuffers::Offset<fb::Argument> PackWriter::add_argument(const Argument &a) {
   const Text name = root_.CreateString(a.name);
   const Text extent = optional_text(&root_, a.extent);
+  const Text fields = optional_text(&root_, a.fields);
   flatbuffers::Offset<flatbuffers::Vector<double>> values;
   if (!a.values.empty()) values = root_.CreateVector(a.values);
-  return fb::CreateArgument(
-      root_, static_cast<std::uint8_t>(a.role), static_cast<std::uint8_t>(a.storage), a.channels,
-      name, a.value, static_cast<std::uint8_t>(a.type), a.accumulates, a.stage, extent, values);
+  return fb::CreateArgument(root_, static_cast<std::uint8_t>(a.role),
+                            static_cast<std::uint8_t>(a.storage), a.channels, name, a.value,
+                            static_cast<std::uint8_t>(a.type), a.accumulates, a.stage, extent,
+                            values, fields);
 }
 
 Status PackWriter::add_variant(const Variant &variant,

@@ -10,8 +10,8 @@ namespace {
 using packs::concat;
 using packs::decimal;
 
-// Indexed by kiln_type, whose first six values are the numbers of FORMAT.md; then by kTakesBuffer
-// and those after it.
+// Indexed by kiln_type, whose values are the numbers of FORMAT.md; then by kTakesBuffer and those
+// after it.
 constexpr char kNames[][15] = {
     "uchar",    "ushort",       "uint",        "int",       "float",         "half",
     "char",     "short",        "long",        "ulong",     "double",        "a buffer",
@@ -25,8 +25,20 @@ constexpr unsigned kComponents = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 8
 
 constexpr std::string_view kSampler = "sampler_t";
 
-// Reads "float4".
-bool read_type(std::string_view text, Taken *out) {
+// Returns whether the text is OpenCL C's name of an image, and not a typedef's.
+bool names_image(std::string_view text) {
+  return text.size() > 8 && text.substr(0, 5) == "image" && text[6] == 'd' &&
+         text.substr(text.size() - 2) == "_t";
+}
+
+// Returns the bytes of a value in an argument: a vector of 3 takes as many as one of 4.
+std::size_t bytes_of(unsigned type, unsigned components) {
+  return std::size_t{components == 3 ? 4 : components} * kSizes[type];
+}
+
+}  // namespace
+
+bool read_value_type(std::string_view text, Taken *out) {
   const std::size_t end = text.find_first_of("0123456789");
   const std::string_view name = text.substr(0, end);
   const std::string_view digits = end == std::string_view::npos ? "1" : text.substr(end);
@@ -43,19 +55,6 @@ bool read_type(std::string_view text, Taken *out) {
   }
   return false;
 }
-
-// Returns whether the text is OpenCL C's name of an image, and not a typedef's.
-bool names_image(std::string_view text) {
-  return text.size() > 8 && text.substr(0, 5) == "image" && text[6] == 'd' &&
-         text.substr(text.size() - 2) == "_t";
-}
-
-// Returns the bytes of a value in an argument: a vector of 3 takes as many as one of 4.
-std::size_t bytes_of(unsigned type, unsigned components) {
-  return std::size_t{components == 3 ? 4 : components} * kSizes[type];
-}
-
-}  // namespace
 
 std::string type_text(unsigned type, unsigned components) {
   return components == 1 ? kNames[type] : concat({kNames[type], decimal(components)});
@@ -88,7 +87,7 @@ Taken taken_by(const KnownParameter &parameter) {
     taken.type = kTakesBuffer;
   } else if (parameter.type == kSampler) {
     taken.type = kTakesSampler;
-  } else if (!read_type(parameter.type, &taken)) {
+  } else if (!read_value_type(parameter.type, &taken)) {
     taken.type = kTakesOther;
   }
   // A pipe's text is the type of its packets.

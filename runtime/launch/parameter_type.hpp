@@ -46,6 +46,9 @@ std::string type_text(unsigned type, unsigned components);
 // Returns the bytes of a component of a kiln_type.
 std::size_t component_size(unsigned type);
 
+// Reads the name of a scalar or vector, such as "float4".
+bool read_value_type(std::string_view text, Taken *out);
+
 // Whether OpenCL C has vectors of so many components; it has scalars.
 bool is_vector_width(unsigned components);
 

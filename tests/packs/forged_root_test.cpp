@@ -259,7 +259,7 @@ TEST_CASE("a variant's values must be known and in range", "[forged]") {
           Code::root_malformed);
   }
   CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 5; }) == Code::ok);
-  CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 6; }) == Code::root_malformed);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 11; }) == Code::root_malformed);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 255; }) == Code::root_malformed);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->source = 2; }) == Code::out_of_bounds);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->il32 = 2; }) == Code::out_of_bounds);

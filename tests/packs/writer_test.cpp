@@ -338,8 +338,9 @@ TEST_CASE("contents that no reader would take are not written", "[writer]") {
         Code::bad_argument);
   CHECK(fault([](Contents *c) { c->programs[0].variants[0].arguments[0].role = Role{8}; }) ==
         Code::bad_argument);
-  CHECK(fault([](Contents *c) { c->programs[0].variants[0].arguments[0].type = ElementType{6}; }) ==
-        Code::bad_argument);
+  CHECK(fault([](Contents *c) {
+          c->programs[0].variants[0].arguments[0].type = ElementType{11};
+        }) == Code::bad_argument);
   CHECK(fault([](Contents *c) { c->programs[0].variants[0].arguments[0].stage = 1; }) ==
         Code::bad_argument);
   CHECK(fault([](Contents *c) { c->programs[0].variants[0].tolerance = -1; }) ==

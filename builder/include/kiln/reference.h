@@ -44,7 +44,12 @@ enum kiln_reference_type {
   KILN_REFERENCE_UINT = 2,
   KILN_REFERENCE_INT = 3,
   KILN_REFERENCE_FLOAT = 4,
-  KILN_REFERENCE_HALF = 5 /**< 16 bits, IEEE 754. */
+  KILN_REFERENCE_HALF = 5, /**< 16 bits, IEEE 754. */
+  KILN_REFERENCE_CHAR = 6,
+  KILN_REFERENCE_SHORT = 7,
+  KILN_REFERENCE_LONG = 8,
+  KILN_REFERENCE_ULONG = 9,
+  KILN_REFERENCE_DOUBLE = 10
 };
 
 /** An input or an output: rows from top to bottom without padding, channels interleaved. */

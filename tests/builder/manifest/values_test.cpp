@@ -150,7 +150,7 @@ TEST_CASE("Arguments have a known role and only the keys of that role") {
         "m.toml:4:21: error: unknown key \"value\" in argument 1 of [program.p]\n"
         "  { role = \"input\", value = 1 },\n"
         "                    ^\n"
-        "expected one of: channels, extent, name, role, storage, type\n");
+        "expected one of: channels, extent, name, normalized, role, storage, type\n");
   CHECK(Project().argument_error("  \"input\",") ==
         "m.toml:4:3: error: argument 1 of [program.p] is not a table\n"
         "  \"input\",\n"
@@ -350,11 +350,59 @@ TEST_CASE("Memory has a type, and an extent in terms of the problem's size") {
         "  { role = \"input\", extent = [\"wide\"] },\n"
         "                              ^\n"
         "expected [N*]NAME[/N][+N] with width, height or depth as NAME, or a number\n");
-  CHECK(Project().argument_error("  { role = \"input\", storage = \"image\", type = \"uint\" },") ==
-        "m.toml:4:47: error: \"type\" in argument 1 of [program.p] is of no image that Kiln makes\n"
-        "  { role = \"input\", storage = \"image\", type = \"uint\" },\n"
-        "                                              ^\n"
-        "expected uchar, float or half\n");
+  CHECK(
+      Project().argument_error("  { role = \"input\", storage = \"image\", type = \"long\" },") ==
+      "m.toml:4:47: error: \"type\" in argument 1 of [program.p] has 64 bits, which no image has\n"
+      "  { role = \"input\", storage = \"image\", type = \"long\" },\n"
+      "                                              ^\n"
+      "expected a type of 8, 16 or 32 bits\n");
+}
+
+TEST_CASE(
+    "Integers of 8 and 16 bits in an image are normalized unless the manifest says otherwise") {
+  const Manifest manifest = Project().good(
+      "schema = 1\n[program.p.variant.v]\nkernel = \"k\"\nsource = \"src/a.cl\"\n"
+      "arguments = [{ role = \"input\", storage = \"image\", type = \"ushort\" },\n"
+      "{ role = \"output\", storage = \"image\", type = \"ushort\", normalized = false "
+      "}]\n");
+  const auto &arguments = manifest.programs[0].variants[0].record.arguments;
+  CHECK(arguments[0].value == 0);
+  CHECK(arguments[1].value == kiln::packs::kNotNormalized);
+  CHECK(Project().argument_error("  { role = \"input\", normalized = false },") ==
+        "m.toml:4:34: error: \"normalized\" in argument 1 of [program.p] has no meaning\n"
+        "  { role = \"input\", normalized = false },\n"
+        "                                 ^\n"
+        "expected only for an image of char, short, uchar or ushort\n");
+}
+
+TEST_CASE("A parameter may be a struct of fields") {
+  const Manifest manifest = Project().good(
+      "schema = 1\n[program.p.variant.v]\nkernel = \"k\"\nsource = \"src/a.cl\"\n"
+      "arguments = [{ role = \"parameter\", name = \"cut\", fields = [\"int\", \"float2\"],"
+      " value = [-1, 0.5, 2] }, { role = \"parameter\", name = \"c\", type = \"uchar\" },\n"
+      "{ role = \"parameter\", name = \"b\", type = \"ulong\", value = 4294967296 }]\n");
+  const auto &arguments = manifest.programs[0].variants[0].record.arguments;
+  CHECK(arguments[0].fields == "int float2");
+  CHECK(arguments[0].values == std::vector<double>{-1, 0.5, 2});
+  CHECK(arguments[1].fields == "uchar1");
+  CHECK(arguments[2].type == Type::ulong_);
+  CHECK(arguments[2].values == std::vector<double>{4294967296.0});
+  const std::string begin = "{ role = \"parameter\", name = \"t\", fields = [\"int\", \"float\"]";
+  CHECK(
+      Project().argument_error(begin + ", value = [1.5, 2] },") ==
+      "m.toml:4:70: error: a component of \"value\" in argument 1 of [program.p] is a whole number "
+      "from -2147483648 to 2147483647, not 1.5\n" +
+          begin + ", value = [1.5, 2] },\n" + std::string(69, ' ') +
+          "^\nexpected a value of each field's type\n");
+  CHECK(Project().argument_error(begin + ", type = \"int\" },") ==
+        "m.toml:4:69: error: \"type\" in argument 1 of [program.p] is beside \"fields\"\n" + begin +
+            ", type = \"int\" },\n" + std::string(68, ' ') +
+            "^\nexpected the types in \"fields\" alone\n");
+  CHECK(Project().argument_error("{ role = \"parameter\", name = \"t\", fields = [\"int5\"] },") ==
+        "m.toml:4:45: error: unknown type \"int5\" in argument 1 of [program.p]\n"
+        "{ role = \"parameter\", name = \"t\", fields = [\"int5\"] },\n"
+        "                                            ^\n"
+        "expected OpenCL C's name of a scalar or vector, such as int or float4\n");
 }
 
 TEST_CASE("Parameters may be vectors of floats") {

@@ -13,8 +13,8 @@ enum class Role : std::uint8_t { input, output, width, height, parameter, depth,
 inline constexpr const char *kRoleNames[] = {"input",     "output", "width",   "height",
                                              "parameter", "depth",  "scratch", "sampler"};
 
-// The kind of memory. `image` is a 2D image; an image of uchar is CL_UNORM_INT8. Local memory,
-// which each work-group has for itself, is always scratch.
+// The kind of memory. `image` is a 2D image. Local memory, which each work-group has for itself, is
+// always scratch.
 enum class ArgumentStorage : std::uint8_t {
   buffer,
   image,
@@ -56,8 +56,25 @@ struct ArgumentSampler {
 };
 
 // The type of an element of memory or of a component of a parameter, with OpenCL's names.
-enum class ElementType : std::uint8_t { uchar_, ushort_, uint_, int_, float_, half_ };
-inline constexpr const char *kTypeNames[] = {"uchar", "ushort", "uint", "int", "float", "half"};
+enum class ElementType : std::uint8_t {
+  uchar_,
+  ushort_,
+  uint_,
+  int_,
+  float_,
+  half_,
+  char_,
+  short_,
+  long_,
+  ulong_,
+  double_
+};
+inline constexpr const char *kTypeNames[] = {"uchar", "ushort", "uint", "int",   "float", "half",
+                                             "char",  "short",  "long", "ulong", "double"};
+
+// The value of an image whose integers the kernel reads as they are; otherwise integers of 8 and 16
+// bits are normalized, to 0 to 1 or -1 to 1.
+inline constexpr std::int64_t kNotNormalized = 1;
 
 // The memory that a pointer points to. An image is in global memory, a value is private.
 enum class AddressSpace : std::uint8_t { private_, global, constant, local };

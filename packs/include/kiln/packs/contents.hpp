@@ -80,12 +80,13 @@ struct Argument {
   ArgumentStorage storage = ArgumentStorage::buffer;  // of memory
   std::uint8_t channels = 1;  // elements of a pixel, 1 to 4; components of a parameter, to 16
   std::string name;           // of a parameter; for memory which one, may be empty
-  std::int64_t value = 0;     // a parameter's default
+  std::int64_t value = 0;     // a parameter's default; a sampler; of an image kNotNormalized
   ElementType type = ElementType::uchar_;  // for a parameter, uchar means uint
   bool accumulates = false;                // an output that is zero before the launch
   std::uint8_t stage = 0;                  // index of the kernel that takes it
   std::string extent{};          // of memory, in terms of the problem size; empty: all of it
   std::vector<double> values{};  // a parameter's, if one integer cannot hold it
+  std::string fields{};  // of a struct: OpenCL C's types, separated by spaces; empty: no struct
   bool operator==(const Argument &) const = default;
 };
 
