@@ -30,6 +30,9 @@ void record_skip(const std::string &reason);
 // failed before, with 1.
 [[noreturn]] void skip_all(const std::string &reason);
 
+// How many assertions have failed.
+unsigned failures();
+
 inline bool mentions(const std::string &text, const std::string &word) {
   return text.find(word) != std::string::npos;
 }

@@ -13,20 +13,20 @@
 namespace {
 
 int skips = 0;
-bool failed = false;
+unsigned failed = 0;
 
 #if __has_include(<catch2/catch_all.hpp>)
 struct Listener : Catch::EventListenerBase {
   using EventListenerBase::EventListenerBase;
   void assertionEnded(const Catch::AssertionStats &stats) override {
-    failed = failed || !stats.assertionResult.isOk();
+    failed += stats.assertionResult.isOk() ? 0 : 1;
   }
 };
 #else
 struct Listener : Catch::TestEventListenerBase {
   using TestEventListenerBase::TestEventListenerBase;
   bool assertionEnded(const Catch::AssertionStats &stats) override {
-    failed = failed || !stats.assertionResult.isOk();
+    failed += stats.assertionResult.isOk() ? 0 : 1;
     return false;  // the messages of INFO are not used up
   }
 };
@@ -45,8 +45,10 @@ void record_skip(const std::string &reason) {
 
 void skip_all(const std::string &reason) {
   record_skip(reason);
-  std::exit(failed ? 1 : kExitSkipped);
+  std::exit(failed != 0 ? 1 : kExitSkipped);
 }
+
+unsigned failures() { return failed; }
 
 }  // namespace kiln::test
 
@@ -59,7 +61,7 @@ int main(int argc, char **argv) {
   warnings = static_cast<Catch::WarnAbout::What>(warnings | Catch::WarnAbout::NoTests);
 #endif
   const int result = session.run();
-  if (result == 2 && !failed) return 2;
-  if (result != 0 || failed) return 1;
+  if (result == 2 && failed == 0) return 2;
+  if (result != 0 || failed != 0) return 1;
   return skips == 0 ? 0 : kiln::test::kExitSkipped;
 }
