@@ -22,19 +22,22 @@ Function *function_of_layer(const char *name) {
 }  // namespace
 
 TEST_CASE("the layer tells its version and its name") {
-  const auto info = function_of_layer<decltype(::clGetLayerInfo)>("clGetLayerInfo");
-  cl_layer_api_version version = 0;
-  std::size_t size = 0;
-  CHECK(info(CL_LAYER_API_VERSION, sizeof(version), &version, &size) == CL_SUCCESS);
-  CHECK(version == CL_LAYER_API_VERSION_100);
-  CHECK(size == sizeof(version));
-  char name[5];
-  CHECK(info(CL_LAYER_NAME, 0, nullptr, &size) == CL_SUCCESS);
-  CHECK(size == sizeof(name));
-  CHECK(info(CL_LAYER_NAME, sizeof(name), name, nullptr) == CL_SUCCESS);
-  CHECK(std::string(name) == "Kiln");
-  CHECK(info(CL_LAYER_NAME, sizeof(name) - 1, name, nullptr) == CL_INVALID_VALUE);
-  CHECK(info(0, sizeof(name), name, nullptr) == CL_INVALID_VALUE);
+  const TemporaryFolder folder;
+  Apart{folder}.run({}, [](const Application &) {
+    const auto info = function_of_layer<decltype(::clGetLayerInfo)>("clGetLayerInfo");
+    cl_layer_api_version version = 0;
+    std::size_t size = 0;
+    CHECK(info(CL_LAYER_API_VERSION, sizeof(version), &version, &size) == CL_SUCCESS);
+    CHECK(version == CL_LAYER_API_VERSION_100);
+    CHECK(size == sizeof(version));
+    char name[5];
+    CHECK(info(CL_LAYER_NAME, 0, nullptr, &size) == CL_SUCCESS);
+    CHECK(size == sizeof(name));
+    CHECK(info(CL_LAYER_NAME, sizeof(name), name, nullptr) == CL_SUCCESS);
+    CHECK(std::string(name) == "Kiln");
+    CHECK(info(CL_LAYER_NAME, sizeof(name) - 1, name, nullptr) == CL_INVALID_VALUE);
+    CHECK(info(0, sizeof(name), name, nullptr) == CL_INVALID_VALUE);
+  });
 }
 
 TEST_CASE("a layer without settings passes on the table below it, and no more than is there") {
