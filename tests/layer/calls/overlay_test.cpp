@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/cached/cached_files.hpp"
 #include "tests/layer/calls/application.hpp"
 
 namespace kiln::test {
@@ -308,8 +309,10 @@ TEST_CASE("no more programs are noted than the folder may hold") {
   const PoclStarts starts;
   CHECK(starts.run([](const Application &a) { a.release(a.built("kernel void g() {}")); }) ==
         Outcomes{kIsNoted});
-  for (int i = 1; i < 4095; ++i) {
-    std::ofstream(starts.noted_folder() / std::to_string(i)).flush();
+  const fs::path folder = starts.noted_folder();
+  const fs::path first = starts.folder.write("file", "");
+  for (std::size_t i = 2; i < cached::kMostNoted; ++i) {
+    fs::create_hard_link(first, folder / std::to_string(i));
   }
   CHECK(starts.run(build_it) == Outcomes{kIsNoted});
   CHECK(starts.run([](const Application &a) {
