@@ -16,6 +16,7 @@ import subprocess
 import sys
 
 import mirror
+import windows
 from registry import COMPLETE, TRIPLETS, LabError, completed, folder, lab_dir, suites
 
 TOOLS = ("apt-get", "apt-config", "dpkg-deb", "tar")
@@ -69,6 +70,10 @@ def _fetch_if_needed(name, suite, refresh):
     (lab_dir() / name / COMPLETE).unlink(missing_ok=True)
     for part, debs in parts.items():
         _unpack(name, part, debs, suite["architecture"])
+    for part, packages in suite.get("compiled", {}).items():
+        for description in apt.sources(part, packages):
+            say(f"{name}: compiling {description.name} into {part}")
+            windows.compile_sources(description, folder(name, part))
     _mark_complete(name, suite, parts)
     shutil.rmtree(apt.home)
 
@@ -115,6 +120,13 @@ class Apt:
         self._run(["download", *packages], expected=len(packages), cwd=place)
         return sorted(place.glob("*.deb"))
 
+    def sources(self, part, packages):
+        """Downloads these source packages; returns the .dsc files."""
+        place = self.home / (part + ".sources")
+        place.mkdir(exist_ok=True)
+        self._run(["source", "--download-only", *packages], cwd=place)
+        return sorted(place.glob("*.dsc"))
+
     def _configuration(self):
         """This host's way to the network, and everything else private."""
         host = subprocess.run(["apt-config", "dump", "Acquire"], capture_output=True,
@@ -141,7 +153,8 @@ class Apt:
     def _update_from(self, source):
         """Reads the package lists of one source."""
         say(f"{self.name}: reading package lists from {source.uri}")
-        stanza = source.stanza(self.suite["suite"], self.suite.get("components", "main"))
+        types = "deb deb-src" if "compiled" in self.suite else "deb"
+        stanza = source.stanza(self.suite["suite"], self.suite.get("components", "main"), types)
         (self.home / "parts" / "lab.sources").write_text(stanza, encoding="utf-8")
         self._run(["update"])
 

@@ -20,9 +20,9 @@ class Source:
     components: tuple
     signed_by: str
 
-    def stanza(self, suite, components="main"):
+    def stanza(self, suite, components="main", types="deb"):
         """A deb822 stanza for another suite of the same mirror."""
-        lines = ["Types: deb", f"URIs: {self.uri}", f"Suites: {suite}",
+        lines = [f"Types: {types}", f"URIs: {self.uri}", f"Suites: {suite}",
                  f"Components: {components}"]
         if self.signed_by:
             lines.append(f"Signed-By: {self.signed_by}")
