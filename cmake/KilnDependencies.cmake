@@ -28,3 +28,6 @@ if(KILN_BUILD_BUILDER)
 else()  # for kiln::signed and the tests that write packs; the others do without
   kiln_find_library(kiln_sodium HEADER sodium.h LIBRARY sodium PACKAGE libsodium-dev OPTIONAL)
 endif()
+if(WIN32 AND TARGET kiln_sodium)
+  target_compile_definitions(kiln_sodium INTERFACE SODIUM_STATIC)
+endif()

@@ -7,7 +7,7 @@
 #   extern const unsigned char name_data[];
 #   extern const size_t name_size;
 # for kiln_pack_open_memory(name_data, name_size, &pack, &error). Both symbols are
-# hidden: seen inside of TARGET alone. GCC and Clang, for ELF (Linux, Android) and Mach-O.
+# hidden: seen inside of TARGET alone. GCC and Clang, for ELF (Linux, Android), Mach-O and PE (MinGW).
 function(kiln_embed_pack target pack)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "SYMBOL" "")
   if(NOT arg_SYMBOL MATCHES "^[A-Za-z_][A-Za-z0-9_]*$" OR arg_UNPARSED_ARGUMENTS)
@@ -53,13 +53,17 @@ extern const size_t @symbol@_size;
 #define SECTION ".section __TEXT,__const\n"
 #define SYMBOL(name) ".globl _" name "\n.private_extern _" name "\n_" name ":\n"
 #define END ".text"
+#elif defined(_WIN32)
+#define SECTION ".section .rdata$@symbol@,\"dr\"\n"
+#define SYMBOL(name) ".globl " name "\n" name ":\n"
+#define END ".text"
 #else
 #define SECTION ".pushsection .rodata.@symbol@,\"a\",%progbits\n"
 #define SYMBOL(name) \
   ".globl " name "\n.hidden " name "\n.type " name ",%object\n" name ":\n"
 #define END ".popsection"
 #endif
-#ifdef __LP64__
+#if __SIZEOF_POINTER__ == 8
 #define SIZE ".quad"
 #else
 #define SIZE ".4byte"

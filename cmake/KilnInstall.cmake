@@ -18,7 +18,8 @@ function(kiln_install_libraries)
   install(TARGETS ${ARGN} EXPORT kiln_targets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT kiln_development
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT kiln_runtime
-      NAMELINK_COMPONENT kiln_development)
+      NAMELINK_COMPONENT kiln_development
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT kiln_runtime)
 endfunction()
 
 # kiln_install_export(EXPORT FILE COMPONENT): for programs and modules an export of their own, which
@@ -34,9 +35,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${document_dir}
   COMPONENT kiln_development)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/kiln COMPONENT kiln_development
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-kiln_install_libraries(kiln_runtime kiln_runtime_shared kiln_provision kiln_packs)
-set(pc_files kiln kiln_provision)
-foreach(name signed recorded)
+kiln_install_libraries(kiln_runtime kiln_runtime_shared kiln_packs)
+set(pc_files kiln)
+foreach(name provision signed recorded)
   if(TARGET kiln_${name})
     kiln_install_libraries(kiln_${name})
     list(APPEND pc_files kiln_${name})

@@ -34,6 +34,11 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo)
 endif()
 
+if(WIN32)
+  # Times and sizes of 64 bits; functions of Windows 10.
+  add_compile_definitions(_FILE_OFFSET_BITS=64 _WIN32_WINNT=0x0A00)
+endif()
+
 if(KILN_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # False alarms in what is instrumented.
   add_compile_options(-Wno-maybe-uninitialized -Wno-stringop-overflow)

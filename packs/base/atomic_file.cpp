@@ -7,20 +7,19 @@
 #include <ctime>
 #include <utility>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "kiln/packs/bytes.hpp"
+#include "kiln/packs/files.hpp"
 
 namespace kiln::packs {
 
 AtomicFile::~AtomicFile() {
-  if (!temporary_.empty()) unlinkat(at_, temporary_.c_str(), 0);
+  if (!temporary_.empty()) remove_at(at_, temporary_.c_str());
 }
 
 int AtomicFile::create(int at, std::string temporary, mode_t mode) {
-  constexpr int kNewFile = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
-  file_ = Descriptor(openat(at, temporary.c_str(), kNewFile, mode));
+  file_ = Descriptor(open_at_itself(at, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL, mode));
   if (!file_) return errno;
   at_ = at;
   temporary_ = std::move(temporary);
@@ -32,12 +31,11 @@ int AtomicFile::write(View bytes, std::uint64_t offset) {
 }
 
 int AtomicFile::commit(const std::string &name, int folder, bool is_synced) {
-  if (is_synced && fsync(file_.get()) != 0) return errno;
+  if (is_synced && !sync_file(file_.get())) return errno;
   if (const int error = file_.close(); error != 0) return error;
-  if (renameat(at_, temporary_.c_str(), at_, name.c_str()) != 0) return errno;
+  if (!rename_at(at_, temporary_.c_str(), name.c_str())) return errno;
   temporary_.clear();
-  // EINVAL: the file system cannot sync folders.
-  return !is_synced || folder < 0 || fsync(folder) == 0 || errno == EINVAL ? 0 : errno;
+  return !is_synced || folder < 0 || sync_folder(folder) ? 0 : errno;
 }
 
 std::uint64_t unique_number() {

@@ -1,50 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeats calls that a signal interrupted or that did only a part of the work.
-#include "kiln/packs/descriptor.hpp"
-
+// For POSIX: repeats calls that a signal interrupted or that did only a part of the work.
+#include <csignal>
 #include <ctime>
 
 #include <unistd.h>
 
+#include "kiln/packs/descriptor.hpp"
+
 namespace kiln::packs {
 namespace {
 
-// Passes the remaining bytes to `write_some` until nothing is left.
-template <typename WriteSome>
-int write_rests(View bytes, WriteSome write_some) {
-  const NoFileSizeSignal quiet;
-  std::size_t done = 0;
-  while (done < bytes.size) {
-    const ssize_t n = uninterrupted([&] { return write_some(bytes.data + done, done); });
-    if (n <= 0) return n == 0 ? EIO : errno;
-    done += static_cast<std::size_t>(n);
-  }
-  return 0;
-}
+// While it lives, this thread's writes beyond RLIMIT_FSIZE fail with EFBIG, as on a full disk, and
+// SIGXFSZ does not end a process that itself writes nothing so large. For Kiln's own writes.
+class NoFileSizeSignal {
+ public:
+  NoFileSizeSignal();
+  ~NoFileSizeSignal();
+  NoFileSizeSignal(const NoFileSizeSignal &) = delete;
+  NoFileSizeSignal &operator=(const NoFileSizeSignal &) = delete;
+
+ private:
+  sigset_t before_;   // the thread's blocked signals
+  bool was_pending_;  // left for the application to take
+};
 
 sigset_t file_size_signal() {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGXFSZ);
   return set;
-}
-
-}  // namespace
-
-Descriptor &Descriptor::operator=(Descriptor &&other) noexcept {
-  const int mine = fd_;
-  fd_ = other.fd_;
-  other.fd_ = mine;
-  return *this;
-}
-
-Descriptor::~Descriptor() { close(); }
-
-int Descriptor::close() {
-  const int fd = release();
-  // Never repeated: after EINTR the descriptor is closed, and its number may belong to another
-  // file.
-  return fd < 0 || ::close(fd) == 0 ? 0 : errno;
 }
 
 NoFileSizeSignal::NoFileSizeSignal() {
@@ -65,6 +49,21 @@ NoFileSizeSignal::~NoFileSizeSignal() {
   errno = error;
 }
 
+// Passes the remaining bytes to `write_some` until nothing is left.
+template <typename WriteSome>
+int write_rests(View bytes, WriteSome write_some) {
+  const NoFileSizeSignal quiet;
+  std::size_t done = 0;
+  while (done < bytes.size) {
+    const ssize_t n = uninterrupted([&] { return write_some(bytes.data + done, done); });
+    if (n <= 0) return n == 0 ? EIO : errno;
+    done += static_cast<std::size_t>(n);
+  }
+  return 0;
+}
+
+}  // namespace
+
 bool write_line(int fd, const void *bytes, std::size_t size) {
   const NoFileSizeSignal quiet;
   const ssize_t n = uninterrupted([&] { return write(fd, bytes, size); });
@@ -82,6 +81,10 @@ int write_all(int fd, View bytes) {
   return write_rests(bytes, [&](const std::uint8_t *rest, std::size_t done) {
     return write(fd, rest, bytes.size - done);
   });
+}
+
+void overwrite(int fd, View bytes, std::uint64_t offset) {
+  (void)!pwrite(fd, bytes.data, bytes.size, static_cast<off_t>(offset));
 }
 
 int read_all(int fd, std::uint64_t offset, std::uint8_t *to, std::size_t *size) {

@@ -7,12 +7,12 @@
 #include <memory>
 #include <string>
 
-#include <fcntl.h>
 #include <sodium.h>
 #include <zstd.h>
 
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/delta.hpp"
+#include "kiln/packs/files.hpp"
 #include "kiln/packs/output_file.hpp"
 #include "kiln/packs/text.hpp"
 #include "packs/delta/delta_format.hpp"
@@ -176,7 +176,7 @@ Status apply_delta(const Pack &old_pack, const Storage &delta, const DeltaSink &
 
 Status apply_delta(const Pack &old_pack, const std::string &delta, const std::string &path,
                    DeltaFacts *facts) {
-  const Descriptor file(::open(delta.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const Descriptor file(open_at(kWorkingFolder, delta.c_str(), O_RDONLY));
   const auto in_delta = [&](Status s) {
     if (!s.ok()) s.message = delta + ": " + s.message;
     return s;

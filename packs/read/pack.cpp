@@ -8,12 +8,10 @@
 #include <new>
 #include <string>
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <zstd.h>
 
 #include "kiln/packs/bytes.hpp"
-#include "kiln/packs/descriptor.hpp"
+#include "kiln/packs/files.hpp"
 #include "packs/read/partition_point.hpp"
 #include "packs/read/verifier.hpp"
 
@@ -99,14 +97,13 @@ Pack::~Pack() {
 }
 
 Status Pack::open_file(const char *path, std::shared_ptr<const Pack> *out) {
-  // O_NONBLOCK: if the path is a pipe, open() would otherwise wait for a writer.
-  const Descriptor file(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const Descriptor file(open_at(kWorkingFolder, path, O_RDONLY));
   if (!file) {
     const Code fault = errno == ENOENT ? Code::not_found : Code::io_error;
     return Status::error(fault, {path, ": ", std::strerror(errno)});
   }
   struct stat info {};
-  if (fstat(file.get(), &info) != 0) {
+  if (!status_of(file.get(), &info)) {
     return Status::error(Code::io_error, {path, ": ", std::strerror(errno)});
   }
   if (!S_ISREG(info.st_mode)) {

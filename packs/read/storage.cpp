@@ -9,9 +9,7 @@
 #include <new>
 #include <string>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
+#include "kiln/packs/files.hpp"
 #include "kiln/packs/format.hpp"
 
 namespace kiln::packs {
@@ -29,12 +27,12 @@ Status Storage::open(int fd, std::uint64_t offset, std::uint64_t length) {
     return Status::error(Code::over_limit, "the range to open is over 1 TiB");
   }
   struct stat info {};
-  if (fstat(fd, &info) != 0) return system_error("cannot open the pack", errno);
+  if (!status_of(fd, &info)) return system_error("cannot open the pack", errno);
   if (S_ISREG(info.st_mode)) {
     const auto size = static_cast<std::uint64_t>(info.st_size);
     length = std::min(length, size - std::min(size, offset));
   }
-  file_ = Descriptor(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  file_ = Descriptor(duplicate(fd));
   if (!file_) return system_error("cannot open the pack", errno);
   offset_ = offset;
   size_ = length;

@@ -3,13 +3,10 @@
 #include "kiln/packs/output_file.hpp"
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
+#include "kiln/packs/files.hpp"
 #include "kiln/packs/format.hpp"
 #include "kiln/packs/text.hpp"
 
@@ -17,8 +14,8 @@ namespace kiln::packs {
 namespace {
 
 Status system_error(const std::string &path, int error) {
-  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  return Status::error(full ? Code::no_space : Code::io_error, path + ": " + std::strerror(error));
+  const Code fault = is_for_lack_of_space(error) ? Code::no_space : Code::io_error;
+  return Status::error(fault, path + ": " + std::strerror(error));
 }
 
 constexpr std::size_t kMostPending = 1 << 20;
@@ -33,20 +30,20 @@ std::string folder_of(const std::string &path) {
 
 Status OutputFile::open(const std::string &path, bool is_private) {
   path_ = path;
-  struct stat info {};
-  // A symbolic link stays, and its target is replaced.
-  const bool link = !is_private && lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
-  char *const target = link ? realpath(path.c_str(), nullptr) : nullptr;
-  if (link && target == nullptr) return system_error(path + ": a symbolic link", errno);
-  target_ = link ? target : path;
-  std::free(target);
-  if (!is_private && stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
-    if (S_ISDIR(info.st_mode)) return system_error(path, EISDIR);
-    return Status::error(Code::io_error, path + ": not a regular file");  // such as /dev/null
+  target_ = path;
+  if (!is_private) {
+    // A symbolic link stays, and its target is replaced.
+    if (!follow_link(&target_)) return system_error(path + ": a symbolic link", errno);
+    struct stat info {};
+    const bool there = status_at(kWorkingFolder, target_.c_str(), &info);
+    if (there && S_ISDIR(info.st_mode)) return system_error(path, EISDIR);
+    if (there && !S_ISREG(info.st_mode)) {
+      return Status::error(Code::io_error, path + ": not a regular file");  // such as /dev/null
+    }
   }
   // Not mkstemp: its file is 0600, and reading the umask would mean changing it.
   const std::string temporary = concat({target_, ".", hex64(unique_number()), ".tmp"});
-  const int error = file_.create(AT_FDCWD, temporary, is_private ? 0600 : 0666);
+  const int error = file_.create(kWorkingFolder, temporary, is_private ? 0600 : 0666);
   return error == 0 ? Status() : system_error(path, error);
 }
 
@@ -78,7 +75,7 @@ Status OutputFile::rewrite_start(View bytes) {
 
 Status OutputFile::commit(bool is_synced) {
   if (Status status = flush(); !status.ok()) return status;
-  const Descriptor folder(::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor folder(open_folder(folder_of(target_).c_str(), true));
   const int error = file_.commit(target_, folder.get(), is_synced);
   return error == 0 ? Status() : system_error(path_, error);
 }

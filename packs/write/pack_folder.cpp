@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists a folder's files that end in ".kiln", sorted. The lock is flock on the folder itself, so
+// Lists a folder's files that end in ".kiln", sorted. On POSIX the lock is on the folder itself, so
 // that no lock file is left over.
 #include "kiln/packs/pack_folder.hpp"
 
@@ -8,8 +8,7 @@
 #include <filesystem>
 #include <thread>
 
-#include <fcntl.h>
-#include <sys/file.h>
+#include "kiln/packs/files.hpp"
 
 namespace kiln::packs {
 
@@ -37,16 +36,17 @@ Status packs_at(const std::string &path, std::vector<std::string> *out) {
 bool FolderLock::try_lock(const std::string &path, std::string *folder) {
   std::error_code error;
   *folder = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error)
-                .parent_path();
-  folder_ = Descriptor(open(folder->c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return !folder_ || flock(folder_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+                .parent_path()
+                .string();
+  folder_ = Descriptor(open_lock_of(*folder));
+  return !folder_ || packs::try_lock(folder_.get(), Lock::alone) || errno != EWOULDBLOCK;
 }
 
 FolderLock::FolderLock(const std::string &path, const Waiting &waiting) {
   std::string folder;
   if (try_lock(path, &folder)) return;
   if (waiting) waiting(folder);
-  (void)uninterrupted([&] { return flock(folder_.get(), LOCK_EX); });
+  (void)lock(folder_.get(), Lock::alone);
 }
 
 FolderLock::FolderLock(const std::string &path, std::chrono::milliseconds patience) {
@@ -55,14 +55,14 @@ FolderLock::FolderLock(const std::string &path, std::chrono::milliseconds patien
   const auto end = std::chrono::steady_clock::now() + patience;
   do {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (flock(folder_.get(), LOCK_EX | LOCK_NB) == 0) return;
+    if (packs::try_lock(folder_.get(), Lock::alone)) return;
   } while (std::chrono::steady_clock::now() < end);
   is_refused_ = true;
 }
 
 // Closing alone would leave the lock to forked processes.
 FolderLock::~FolderLock() {
-  if (folder_ && !is_refused_) (void)flock(folder_.get(), LOCK_UN);
+  if (folder_ && !is_refused_) unlock(folder_.get());
 }
 
 }  // namespace kiln::packs

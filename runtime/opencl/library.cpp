@@ -2,11 +2,10 @@
 // Opens the first usable library of a list, and looks up every entry point that Kiln calls.
 #include "runtime/opencl/library.hpp"
 
-#include <dlfcn.h>
-
 #include <cstring>
 
 #include "kiln/packs/text.hpp"
+#include "runtime/opencl/dynamic_library.hpp"
 
 namespace kiln::runtime {
 namespace {
@@ -52,6 +51,8 @@ constexpr const char *kDefaultCandidates[] = {
 #endif
 #elif defined(__APPLE__)
     "/System/Library/Frameworks/OpenCL.framework/OpenCL",
+#elif defined(_WIN32)
+    "OpenCL.dll",
 #else
     "libOpenCL.so.1",
     "libOpenCL.so",
@@ -79,16 +80,16 @@ void *look_up(void *context, const char *name) {
   if (library->pixel_lookup != nullptr) {
     if (void *address = library->pixel_lookup(name)) return address;
   }
-  return dlsym(library->handle, name);
+  return library_function(library->handle, name);
 }
 
 // Fills `out` from one candidate. Fails with the reason if the candidate cannot be used.
 Status try_candidate(const char *name, OpenCL *out) {
   Library library;
-  library.handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (library.handle == nullptr) return Status(Code::no_opencl, dlopen_error(name));
-  void *enable = dlsym(library.handle, "enableOpenCL");
-  void *lookup = dlsym(library.handle, "loadOpenCLPointer");
+  library.handle = open_library(name);
+  if (library.handle == nullptr) return Status(Code::no_opencl, library_error(name));
+  void *enable = library_function(library.handle, "enableOpenCL");
+  void *lookup = library_function(library.handle, "loadOpenCLPointer");
   if (enable != nullptr && lookup != nullptr) {
     as_function<void (*)()>(enable)();
     library.pixel_lookup = as_function<void *(*)(const char *)>(lookup);
@@ -135,8 +136,8 @@ Status load_opencl(const char *const *candidates, std::size_t count, OpenCL *out
   return Status::error(Code::no_opencl, {"no usable OpenCL library; tried:\n", lines});
 }
 
-std::string dlopen_error(const char *name) {
-  const char *error = dlerror();
+std::string library_error(const char *name) {
+  const char *error = library_fault();
   if (error == nullptr) return "cannot be opened";
   const std::string repeated = concat({name, ": "});
   return std::strncmp(error, repeated.c_str(), repeated.size()) == 0 ? error + repeated.size()

@@ -119,8 +119,8 @@ LibraryCandidates default_opencl_candidates();
 packs::Status load_opencl(const char *const *candidates, std::size_t count, OpenCL *out,
                           std::string *tried = nullptr);
 
-// Returns why dlopen() just failed, in the system's words without the repeated name.
-std::string dlopen_error(const char *name);
+// Returns why open_library(name) just failed, in the system's words without the repeated name.
+std::string library_error(const char *name);
 
 // Returns the function that makes a program from IL on the platform: OpenCL 2.1's own, else the
 // function of cl_khr_il_program (the two have the same type), else null. `device_version` is the

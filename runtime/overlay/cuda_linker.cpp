@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens libcuda.so.1 by dlopen, finds the functions for linking, and links PTX with them.
+// Opens NVIDIA's libcuda, finds the functions for linking, and links PTX with them.
 #include "runtime/overlay/cuda_linker.hpp"
-
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <cstring>
 #include <string_view>
 
+#include "runtime/opencl/dynamic_library.hpp"
 #include "runtime/opencl/library.hpp"
 
 namespace kiln::runtime {
 namespace {
 
+#ifdef _WIN32
+constexpr char kLibrary[] = "nvcuda.dll";
+#else
 constexpr char kLibrary[] = "libcuda.so.1";
+#endif
 
 constexpr std::size_t kMaxPreamble = 4096;
 constexpr std::string_view kBlanks = " \t\r\n\v\f";
@@ -63,15 +66,16 @@ constexpr std::size_t kRequired = kRelease + 1;
 constexpr char kOldRelease[] = "cuDevicePrimaryCtxRelease";
 
 Status load(Cuda *out) {
-  void *library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+  void *library = open_library(kLibrary);
   if (library == nullptr) {
-    return Status::error(Code::no_opencl, {"no ", kLibrary, ": ", dlopen_error(kLibrary)});
+    return Status::error(Code::no_opencl, {"no ", kLibrary, ": ", library_error(kLibrary)});
   }
   void *addresses[kNameCount];
   const char *name = kNames;
   for (std::size_t i = 0; i < kNameCount; name += std::strlen(name) + 1, ++i) {
-    addresses[i] = dlsym(library, name);
-    if (addresses[i] == nullptr && i == kRelease) addresses[i] = dlsym(library, kOldRelease);
+    addresses[i] = library_function(library, name);
+    if (addresses[i] == nullptr && i == kRelease)
+      addresses[i] = library_function(library, kOldRelease);
     if (addresses[i] == nullptr && i < kRequired) {
       return Status::error(Code::no_opencl, {kLibrary, " has no ", name});
     }

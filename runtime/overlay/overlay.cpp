@@ -196,7 +196,7 @@ void make_room(const Folder &folder, std::uint64_t limit, std::uint64_t room) {
 
 int clear_overlay(const char *path) {
   struct stat info {};
-  if (lstat(path, &info) != 0) return errno == ENOENT ? 0 : errno;
+  if (!packs::status_at(packs::kWorkingFolder, path, &info)) return errno == ENOENT ? 0 : errno;
   Folder folder;
   if (int error = Folder::open(path, &folder); error != 0) return error;
   std::vector<std::string> names;

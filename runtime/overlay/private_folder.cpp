@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens, reads and writes by openat, and refuses files that others can write to.
+// Opens, reads and writes by the folder's descriptor, and refuses files that others can write to.
 #include "runtime/overlay/private_folder.hpp"
 
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-
-#include <dirent.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include "runtime/text/driver_strings.hpp"
 
@@ -17,14 +13,6 @@ namespace {
 
 constexpr time_t kUseSeconds = 24 * 3600;
 
-// Returns whether only this user can have written the file. A group with the user's own number has
-// no other members, by convention.
-bool is_private(const struct stat &info) {
-  const bool own_group = info.st_gid == static_cast<gid_t>(info.st_uid);
-  return info.st_uid == geteuid() && (info.st_mode & S_IWOTH) == 0 &&
-         ((info.st_mode & S_IWGRP) == 0 || own_group);
-}
-
 }  // namespace
 
 int Folder::open(const char *given, Folder *out) {
@@ -32,33 +20,25 @@ int Folder::open(const char *given, Folder *out) {
   std::string name = given;
   while (name.size() > 1 && name.back() == '/') name.pop_back();
   const char *path = name.c_str();
-  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  Descriptor fd(::open(path, kFlags));
+  Descriptor fd(packs::open_folder(path, false));
   if (!fd && errno == ENOENT) {
-    if (mkdir(path, 0700) != 0 && errno != EEXIST) return errno;
-    fd = Descriptor(::open(path, kFlags));
-  }
-  if (!fd) {
-    // Linux says ENOTDIR for a link when both flags are given.
-    struct stat link {};
-    const int error = errno;
-    return lstat(path, &link) == 0 && S_ISLNK(link.st_mode) ? ELOOP : error;
+    if (!packs::make_folder(path) && errno != EEXIST) return errno;
+    fd = Descriptor(packs::open_folder(path, false));
   }
   struct stat info {};
-  if (fstat(fd.get(), &info) != 0) return errno;
-  if (!is_private(info)) return EPERM;
+  if (!fd || !packs::status_of(fd.get(), &info)) return errno;
+  if (!packs::is_private(fd.get(), info)) return EPERM;
   out->fd_ = std::move(fd);
   return 0;
 }
 
 int Folder::open_file(const std::string &name, int flags, Descriptor *out,
                       struct stat *info) const {
-  // Non-blocking: the name may be a pipe's.
-  Descriptor fd(openat(fd_.get(), name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
-  if (!fd || fstat(fd.get(), info) != 0) return errno;
+  Descriptor fd(packs::open_at_itself(fd_.get(), name.c_str(), flags, 0600));
+  if (!fd || !packs::status_of(fd.get(), info)) return errno;
   if (S_ISDIR(info->st_mode)) return EISDIR;
   if (!S_ISREG(info->st_mode)) return EINVAL;
-  if (!is_private(*info)) return EPERM;
+  if (!packs::is_private(fd.get(), *info)) return EPERM;
   if (info->st_nlink > 1) return EMLINK;
   *out = std::move(fd);
   return 0;
@@ -87,36 +67,20 @@ int Folder::write_file(const std::string &name, const packs::View *parts, std::s
 }
 
 int Folder::remove(const std::string &name) const {
-  return unlinkat(fd_.get(), name.c_str(), 0) == 0 ? 0 : errno;
+  return packs::remove_at(fd_.get(), name.c_str()) ? 0 : errno;
 }
 
 int Folder::status(const std::string &name, struct stat *info) const {
-  return fstatat(fd_.get(), name.c_str(), info, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno;
+  return packs::status_at(fd_.get(), name.c_str(), info) ? 0 : errno;
 }
 
 int Folder::list(std::vector<std::string> *names) const {
-  // Opens a file description of its own: a shared one would share its position.
-  const int fd = openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return errno;
-  DIR *folder = fdopendir(fd);
-  if (folder == nullptr) {
-    const int error = errno;
-    close(fd);
-    return error;
-  }
-  errno = 0;
-  while (const dirent *entry = readdir(folder)) {
-    if (std::strcmp(entry->d_name, ".") == 0 || std::strcmp(entry->d_name, "..") == 0) continue;
-    names->push_back(entry->d_name);
-  }
-  const int error = errno;
-  closedir(folder);
-  return error;
+  return packs::list_folder(fd_.get(), names) ? 0 : errno;
 }
 
 void note_use(const Descriptor &file, const struct stat &info) {
   const time_t now = time(nullptr);
-  if (now - info.st_mtime > kUseSeconds || now < info.st_mtime) futimens(file.get(), nullptr);
+  if (now - info.st_mtime > kUseSeconds || now < info.st_mtime) (void)packs::touch(file.get());
 }
 
 std::uint64_t remove_oldest(const Folder &folder, std::vector<UsedFile> *files) {

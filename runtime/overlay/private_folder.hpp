@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <sys/stat.h>
-
 #include "kiln/packs/atomic_file.hpp"
+#include "kiln/packs/files.hpp"
 #include "kiln/packs/status.hpp"
 #include "kiln/packs/text.hpp"
 
@@ -23,9 +22,9 @@ using packs::write_all;
 // Errors are the operating system's numbers (errno); 0 is success.
 class Folder {
  public:
-  // Opens `path`, and makes it (0700) if its parent exists. Fails with ELOOP if it is a symbolic
-  // link, and with EPERM if another user owns it or may write to it: the files in it are given to
-  // the driver.
+  // Opens `path`, and makes it, for this user alone, if its parent exists. Fails with ELOOP if it
+  // is a symbolic link, and with EPERM if another user owns it or may write to it: the files in it
+  // are given to the driver.
   static int open(const char *path, Folder *out);
 
   explicit operator bool() const { return static_cast<bool>(fd_); }

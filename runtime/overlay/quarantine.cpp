@@ -10,8 +10,6 @@
 #include <cstring>
 #include <ctime>
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "kiln/packs/bytes.hpp"
@@ -80,7 +78,7 @@ bool decode_slot(const std::uint8_t *bytes, Slot *out) {
 
 // Returns whether no living process holds the marker; if so, none can take it while `fd` is open.
 // Returns false on a file system without locks, where no marker is written.
-bool is_dead(int fd) { return flock(fd, LOCK_SH | LOCK_NB) == 0; }
+bool is_dead(int fd) { return packs::try_lock(fd, packs::Lock::shared); }
 
 void add_record(const Record &record, packs::Bytes *bytes) {
   bytes->resize(bytes->size() + kRecordSize);
@@ -91,12 +89,12 @@ void add_record(const Record &record, packs::Bytes *bytes) {
 // process that was forked meanwhile has the file open, too.
 class FileLock {
  public:
-  FileLock(const Descriptor &file, int how) : fd_(file.get()) {
-    (void)packs::uninterrupted([&] { return flock(fd_, how); });
+  FileLock(const Descriptor &file, packs::Lock how) : fd_(file.get()) {
+    (void)packs::lock(fd_, how);
   }
   FileLock(const FileLock &) = delete;
   FileLock &operator=(const FileLock &) = delete;
-  ~FileLock() { (void)flock(fd_, LOCK_UN); }
+  ~FileLock() { packs::unlock(fd_); }
 
  private:
   int fd_;
@@ -113,7 +111,7 @@ int append_to(const Descriptor &file, const struct stat &info, const std::string
   }
   add_record(record, &bytes);
   if (!packs::write_line(file.get(), bytes.data(), bytes.size())) return errno;
-  return sync && fsync(file.get()) != 0 ? errno : 0;
+  return sync && !packs::sync_file(file.get()) ? errno : 0;
 }
 
 // Returns a number that distinguishes the few markers of a folder; never 0.
@@ -175,7 +173,7 @@ void clear_live_markers(bool keep_own) {
     for (unsigned slot = 0; slot < kMarkerSlots; ++slot) {
       // A signal handler keeps none: a thread's first look at `inside` may allocate.
       if (keep_own && inside.fd_plus_one == fd + 1 && (inside.slots >> slot & 1) != 0) continue;
-      (void)!pwrite(fd, zeros, sizeof(zeros), static_cast<off_t>(slot * kMarkerSlotSize));
+      packs::overwrite(fd, {zeros, sizeof(zeros)}, slot * kMarkerSlotSize);
     }
   }
 }
@@ -237,7 +235,8 @@ bool Quarantine::collect(const std::string &name, Found *found) {
   if (folder_->open_file(name, O_RDONLY, &marker, &info) != 0) return false;
   const bool alive = !is_dead(marker.get());
   std::uint8_t bytes[kMarkerSize] = {};
-  if (pread(marker.get(), bytes, sizeof(bytes), 0) < 0) return false;
+  std::size_t size = sizeof(bytes);
+  if (packs::read_all(marker.get(), 0, bytes, &size) != 0) return false;
   Slot slots[kSlots];
   unsigned used = 0;
   const std::uint64_t now = now_milliseconds();
@@ -321,14 +320,14 @@ int Quarantine::open_marker() {
   if (error != 0) return error;
   // A loader that opens the folder just now may take the file for a dead process's marker. Without
   // locks every start would, so no marker is written then.
-  if (flock(marker.get(), LOCK_EX | LOCK_NB) != 0) {
+  if (!packs::try_lock(marker.get(), packs::Lock::alone)) {
     error = errno;
     if (error != EWOULDBLOCK) folder_->remove(name);
     return error;
   }
   const std::uint8_t zeros[kMarkerSize] = {};
   error = write_all(marker.get(), {zeros, sizeof(zeros)}, 0);
-  if (error == 0 && fstat(marker.get(), &info) == 0 && info.st_nlink == 0) error = EAGAIN;
+  if (error == 0 && packs::status_of(marker.get(), &info) && info.st_nlink == 0) error = EAGAIN;
   if (error != 0) {
     folder_->remove(name);
     return error;
@@ -363,7 +362,7 @@ int Quarantine::take_slot(const DriverTask &task, std::uint32_t deadline, int *s
   encode_slot({driver_, deadline == 0 ? 0 : now_milliseconds() + deadline, task}, bytes);
   const auto index = static_cast<int>(free - busy_.begin());
   error = write_slot(index, bytes);
-  if (error == 0 && first && fsync(marker_.get()) != 0) error = errno;
+  if (error == 0 && first && !packs::sync_file(marker_.get())) error = errno;
   if (process_is_ending()) error = ECANCELED;  // the slots were cleared before this one was written
   if (error != 0) {
     clear_slot(index);
@@ -431,8 +430,8 @@ int Quarantine::append(std::uint64_t driver, const std::string &label, const Rec
     if (error != 0) return error;
     const bool anew = info.st_size % static_cast<off_t>(kRecordSize) != 0 ||
                       info.st_size >= static_cast<off_t>(kMaxJournalSize);
-    const FileLock lock(file, anew ? LOCK_EX : LOCK_SH);
-    if (fstat(file.get(), &info) != 0) return errno;
+    const FileLock lock(file, anew ? packs::Lock::alone : packs::Lock::shared);
+    if (!packs::status_of(file.get(), &info)) return errno;
     if (info.st_nlink == 0) continue;  // another process has replaced it
     return anew ? rewrite(driver, label, record) : append_to(file, info, label, record, sync);
   }

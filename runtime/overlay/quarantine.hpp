@@ -2,7 +2,7 @@
 // A marker is on disk while a driver handles bytes that it is not yet known to survive, so that a
 // process that ends there leaves a trace for the next one.
 //
-// A process with unproven tasks owns one marker file, locked (flock) while it lives; the file's
+// A process with unproven tasks owns one marker file, locked while it lives; the file's
 // slots say which tasks are being tried. The first slot written is synced to disk. Later ones
 // are not: they outlive the process all the same, and after a power failure the synced file still
 // shows that something was tried. Proven tasks get no marker.

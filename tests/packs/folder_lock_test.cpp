@@ -5,41 +5,28 @@
 #include <optional>
 #include <thread>
 
-#include <fcntl.h>
-#include <sys/file.h>
-
+#include "kiln/packs/files.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 using kiln::packs::FolderLock;
+using kiln::packs::Lock;
 using kiln::test::TemporaryFolder;
 
 TEST_CASE("a second writer of a folder waits for the first, whatever its file is called") {
   const TemporaryFolder folder;
-  std::optional<FolderLock> first(folder.path() / "a.kiln");
+  std::optional<FolderLock> first((folder.path() / "a.kiln").string());
   std::atomic<bool> got{false};
   std::thread second([&] {
-    const FolderLock lock(folder.path() / "b.kiln");
+    const FolderLock lock((folder.path() / "b.kiln").string());
     got = true;
   });
   // A third, which does not wait: it is refused for as long as one of the two holds the lock.
-  const kiln::packs::Descriptor third(open(folder.path().c_str(), O_RDONLY | O_DIRECTORY));
-  CHECK(flock(third.get(), LOCK_EX | LOCK_NB) != 0);
+  const kiln::packs::Descriptor third(kiln::packs::open_lock_of(folder.path().string()));
+  CHECK_FALSE(try_lock(third.get(), Lock::alone));
   CHECK_FALSE(got);
   first.reset();
   second.join();
   CHECK(got);
-  CHECK(flock(third.get(), LOCK_EX | LOCK_NB) == 0);
-}
-
-TEST_CASE("a symbolic link is locked where its file is, and a missing folder not at all") {
-  const TemporaryFolder folder;
-  std::filesystem::create_directory(folder.path() / "real");
-  folder.write("real/a.kiln", "");
-  std::filesystem::create_symlink("real/a.kiln", folder.path() / "link.kiln");
-  const FolderLock lock(folder.path() / "link.kiln");
-  const kiln::packs::Descriptor real(
-      open((folder.path() / "real").c_str(), O_RDONLY | O_DIRECTORY));
-  CHECK(flock(real.get(), LOCK_EX | LOCK_NB) != 0);
-  const FolderLock nothing(folder.path() / "nowhere" / "a.kiln");
+  CHECK(try_lock(third.get(), Lock::alone));
 }

@@ -20,20 +20,8 @@ inline std::filesystem::path packs_folder() {
 // Writes packs to one place of its own, and reads each into memory that lives as long as this.
 class PackFolder {
  public:
-  PackFolder() {
-    std::string pattern = (packs_folder() / "kiln-merge-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    folder_ = pattern;
-  }
-  PackFolder(const PackFolder &) = delete;
-  PackFolder &operator=(const PackFolder &) = delete;
-  ~PackFolder() {
-    std::error_code error;
-    std::filesystem::remove_all(folder_, error);
-  }
-
   Bytes write(const Contents &contents) const {
-    const std::string path = (folder_ / "out.kiln").string();
+    const std::string path = (folder_.path() / "out.kiln").string();
     const Status status = write_pack(contents, path);
     INFO(status.message);
     REQUIRE(status.ok());
@@ -52,7 +40,7 @@ class PackFolder {
   }
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_{packs_folder()};
 };
 
 // Contents that agree in what merging demands, and in nothing else: few names, so that packs have

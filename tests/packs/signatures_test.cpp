@@ -209,7 +209,8 @@ TEST_CASE("64 signatures are read and 65 are not written", "[signatures]") {
   CHECK(trust_in(pack, 5).ok());
   signatures.push_back(signatures[0]);
   const TemporaryFolder folder;
-  const Status status = write_signed(*opened(plain), signatures, folder.path() / "x.kiln");
+  const Status status =
+      write_signed(*opened(plain), signatures, (folder.path() / "x.kiln").string());
   CHECK(status.code == Code::over_limit);
   CHECK(std::filesystem::is_empty(folder.path()));
 }

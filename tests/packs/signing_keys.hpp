@@ -17,7 +17,7 @@ inline packs::PublicKey signer() {
 // The pack with these signatures in place of its own.
 inline Bytes with_signatures(const Bytes &pack, const std::vector<packs::Signature> &signatures) {
   const TemporaryFolder folder;
-  const std::string path = folder.path() / "signed.kiln";
+  const std::string path = (folder.path() / "signed.kiln").string();
   REQUIRE(packs::write_signed(*opened(pack), signatures, path).ok());
   return read_file(path);
 }

@@ -2,10 +2,9 @@
 // A folder for one test, removed with all that is in it.
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <stdexcept>
+#include <random>
 #include <string>
 #include <string_view>
 
@@ -13,12 +12,17 @@ namespace kiln::test {
 
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
+  explicit TemporaryFolder(
+      const std::filesystem::path &parent = std::filesystem::temp_directory_path()) {
     // One word with lower-case letters: where a macro holds the path, no part of it may be taken
     // for the name of a macro.
-    std::string pattern = (std::filesystem::temp_directory_path() / "kiln_test_XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    path_ = pattern;
+    std::random_device random;
+    do {
+      std::string name = "kiln_test_";
+      for (int i = 0; i < 12; ++i) name += static_cast<char>('a' + random() % 26);
+      path_ = parent / name;
+    } while (!std::filesystem::create_directory(path_));
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
   }
   TemporaryFolder(const TemporaryFolder &) = delete;
   TemporaryFolder &operator=(const TemporaryFolder &) = delete;

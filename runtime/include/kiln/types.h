@@ -17,7 +17,11 @@
 #include "kiln/version.h"
 
 /** Marks the functions that the shared library exports. */
-#if defined(KILN_SHARED) && defined(__GNUC__)
+#if defined(kiln_runtime_shared_EXPORTS) && defined(_WIN32)
+#define KILN_API __declspec(dllexport)
+#elif defined(KILN_SHARED) && defined(_WIN32)
+#define KILN_API __declspec(dllimport)
+#elif defined(KILN_SHARED) && defined(__GNUC__)
 #define KILN_API __attribute__((visibility("default")))
 #else
 #define KILN_API

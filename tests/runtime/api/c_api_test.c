@@ -12,6 +12,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* A library that every system has. */
+#ifdef _WIN32
+#define NOT_OPENCL "kernel32.dll"
+#else
+#define NOT_OPENCL "libm.so.6"
+#endif
+
 /* Published numbers never change. */
 _Static_assert(KILN_OK == 0 && KILN_ERROR_ARGUMENT == 1 && KILN_ERROR_NO_OPENCL == 2, "status");
 _Static_assert(KILN_ERROR_NO_DEVICE == 3 && KILN_ERROR_OPENCL == 4, "status");
@@ -120,12 +127,12 @@ static void test_null_for_loading(void) {
 }
 
 static void test_no_library(void) {
-  const char *const candidates[] = {"/nowhere/libOpenCL.so", "libm.so.6"};
+  const char *const candidates[] = {"/nowhere/libOpenCL.so", NOT_OPENCL};
   kiln_opencl *opencl = NULL;
   kiln_error e;
   FAILS(kiln_opencl_open(candidates, 2, &opencl, &e), KILN_ERROR_NO_OPENCL,
         "/nowhere/libOpenCL.so: ");
-  CHECK(strstr(e.message, "libm.so.6: lacks clGetPlatformIDs") != NULL);
+  CHECK(strstr(e.message, NOT_OPENCL ": lacks clGetPlatformIDs") != NULL);
   CHECK(opencl == NULL);
   CHECK(kiln_opencl_open(candidates, 2, &opencl, NULL) == KILN_ERROR_NO_OPENCL);
 }

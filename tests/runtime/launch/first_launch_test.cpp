@@ -58,7 +58,7 @@ struct FirstLaunchFixture : OverlayFixture {
 }  // namespace
 
 TEST_CASE_METHOD(FirstLaunchFixture, "a binary is passed over after two deaths in its first launch",
-                 "[first_launch]") {
+                 "[first_launch][fork]") {
   dies();
   CHECK_FALSE(is_passed_over());
   dies();
@@ -67,7 +67,7 @@ TEST_CASE_METHOD(FirstLaunchFixture, "a binary is passed over after two deaths i
 }
 
 TEST_CASE_METHOD(FirstLaunchFixture, "a launch that is not the first has no marker",
-                 "[first_launch]") {
+                 "[first_launch][fork]") {
   for (int i = 0; i < 2; ++i) {
     dies([](const Start &start) { _exit(launch(start) == KILN_OK ? 9 : 8); });
     dies([](const Start &start) { (void)launch(start); });
@@ -76,7 +76,7 @@ TEST_CASE_METHOD(FirstLaunchFixture, "a launch that is not the first has no mark
 }
 
 TEST_CASE_METHOD(FirstLaunchFixture, "what was launched once is known at the next start",
-                 "[first_launch]") {
+                 "[first_launch][fork]") {
   {
     const Start start(pack, overlay);
     CHECK(launch(start) == KILN_OK);
@@ -87,7 +87,7 @@ TEST_CASE_METHOD(FirstLaunchFixture, "what was launched once is known at the nex
 }
 
 TEST_CASE_METHOD(FirstLaunchFixture, "a launch that did not end well leaves the next one the first",
-                 "[first_launch]") {
+                 "[first_launch][fork]") {
   const std::function<void()> faults[] = {[] { fake().launch_code = CL_OUT_OF_RESOURCES; },
                                           [] { fake().callback_code = CL_OUT_OF_HOST_MEMORY; },
                                           [] { fake().callback_status = -5; }};

@@ -171,7 +171,7 @@ TEST_CASE("a launch that is recorded takes the suggestion, too", "[suggestion]")
 }
 
 TEST_CASE_METHOD(OverlayFixture, "a driver that died when it was asked is not asked again",
-                 "[suggestion]") {
+                 "[suggestion][fork]") {
   reset_suggesting({16, 4, 1});
   const packs::Bytes bytes = written(fake_contents());
   const auto launch_once = [&](const Start &start) {

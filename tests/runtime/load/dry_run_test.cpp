@@ -7,7 +7,8 @@ using namespace kiln;
 using namespace kiln::test;
 
 TEST_CASE_METHOD(OverlayFixture,
-                 "a dry run says which rung a load would try first and touches nothing", "[load]") {
+                 "a dry run says which rung a load would try first and touches nothing",
+                 "[load][fork]") {
   const auto dry_run = [&](const packs::Bytes &bytes, unsigned flags, kiln_status wanted) {
     const std::string path = overlay.string();
     kiln_loader_options options = {};

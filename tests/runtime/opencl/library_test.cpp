@@ -14,6 +14,15 @@ using kiln::test::mentions;
 
 namespace {
 
+// A library that every system has, and the system's words about one that is not there.
+#ifdef _WIN32
+constexpr char kNotOpenCL[] = "kernel32.dll";
+constexpr char kNoSuchFile[] = "not found";
+#else
+constexpr char kNotOpenCL[] = "libm.so.6";
+constexpr char kNoSuchFile[] = "No such file";
+#endif
+
 char some_function;
 
 // A library that lacks the entry points whose names the context lists.
@@ -81,15 +90,15 @@ TEST_CASE("a path that does not exist is tried and explained", "[opencl]") {
   CHECK(cl.clGetPlatformIDs == nullptr);
   const std::string path = "/nowhere/libOpenCL.so: ";
   CHECK(tried.compare(0, path.size(), path) == 0);
-  CHECK(tried.find("No such file") != std::string::npos);
+  CHECK(tried.find(kNoSuchFile) != std::string::npos);
   CHECK(tried.find(path, 1) == std::string::npos);  // the reason does not repeat the path
   CHECK(tried.back() == '\n');
 }
 
 TEST_CASE("a library that is not OpenCL is passed over and named", "[opencl]") {
   OpenCL cl;
-  const std::string tried = fail_to_load({"libm.so.6"}, &cl);
-  CHECK(tried.find("libm.so.6: lacks clGetPlatformIDs, clGetPlatformInfo") == 0);
+  const std::string tried = fail_to_load({kNotOpenCL}, &cl);
+  CHECK(tried.find(kNotOpenCL + std::string(": lacks clGetPlatformIDs, clGetPlatformInfo")) == 0);
   CHECK(tried.find(" more\n") != std::string::npos);
   CHECK(cl.clGetPlatformIDs == nullptr);
 }
@@ -102,7 +111,7 @@ TEST_CASE("no candidates is no library", "[opencl]") {
 TEST_CASE("the search goes on to the real library and lists what came before", "[opencl]") {
   OpenCL real;
   if (!load_real(&real)) KILN_SKIP("no OpenCL library here");
-  std::vector<const char *> names = {"/nowhere/libOpenCL.so", "libm.so.6"};
+  std::vector<const char *> names = {"/nowhere/libOpenCL.so", kNotOpenCL};
   const LibraryCandidates candidates = default_opencl_candidates();
   names.insert(names.end(), candidates.names, candidates.names + candidates.count);
   OpenCL cl;
@@ -110,7 +119,7 @@ TEST_CASE("the search goes on to the real library and lists what came before", "
   REQUIRE(load_opencl(names.data(), names.size(), &cl, &tried).ok());
   CHECK(cl.clGetPlatformIDs == real.clGetPlatformIDs);
   CHECK(tried.find("/nowhere/libOpenCL.so: ") == 0);
-  CHECK(tried.find("\nlibm.so.6: lacks ") != std::string::npos);
+  CHECK(tried.find(std::string("\n") + kNotOpenCL + ": lacks ") != std::string::npos);
   CHECK(tried.find(": loaded\n") + std::strlen(": loaded\n") == tried.size());
 }
 

@@ -147,7 +147,7 @@ TEST_CASE_METHOD(FinishFixture, "a final binary of the pack goes before one that
 }
 
 TEST_CASE_METHOD(FinishFixture, "a driver that died twice when it built again is not asked again",
-                 "[finish]") {
+                 "[finish][fork]") {
   const auto next = [&](bool dies) {
     return WEXITSTATUS(in_child([&] {
       const Start start(base, overlay);

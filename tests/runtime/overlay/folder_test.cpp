@@ -2,11 +2,6 @@
 // The overlay's folder: names, ages, sizes, and what is left alone.
 #include "runtime/overlay/private_folder.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "runtime/overlay/overlay.hpp"
 #include "tests/runtime/overlay/overlay_fixture.hpp"
 
@@ -51,7 +46,7 @@ TEST_CASE("the file that was used least recently goes first, and of two the firs
           "[folder]") {
   const TemporaryFolder temporary;
   Folder folder;
-  REQUIRE(Folder::open(temporary.path().c_str(), &folder) == 0);
+  REQUIRE(Folder::open(temporary.path().string().c_str(), &folder) == 0);
   for (const char *name : {"a", "b", "c", "d"}) temporary.write(name, "x");
   std::vector<UsedFile> files = {{"d", 2, 10}, {"c", 1, 20}, {"none", 3, 40},
                                  {"a", 2, 30}, {"b", 1, 40}, {"e", 4, 50}};
@@ -71,7 +66,7 @@ TEST_CASE("a file of just the limit is read", "[folder]") {
   temporary.write("file", "12345");
   fs::permissions(temporary.path() / "file", fs::perms::owner_read | fs::perms::owner_write);
   Folder folder;
-  REQUIRE(Folder::open(temporary.path().c_str(), &folder) == 0);
+  REQUIRE(Folder::open(temporary.path().string().c_str(), &folder) == 0);
   packs::Bytes bytes;
   struct stat info {};
   runtime::Descriptor file;
@@ -89,9 +84,11 @@ TEST_CASE("a use is written down after a day, and where the file is of the futur
     set_age(path, age);
     struct stat before {
     }, after{};
-    REQUIRE(stat(path.c_str(), &before) == 0);
-    runtime::note_use(runtime::Descriptor(open(path.c_str(), O_RDWR)), before);
-    REQUIRE(stat(path.c_str(), &after) == 0);
+    const runtime::Descriptor opened(
+        packs::open_at(packs::kWorkingFolder, path.string().c_str(), O_RDWR));
+    REQUIRE(packs::status_of(opened.get(), &before));
+    runtime::note_use(opened, before);
+    REQUIRE(packs::status_of(opened.get(), &after));
     return before.st_mtime != after.st_mtime;
   };
   CHECK_FALSE(is_written(0));
@@ -151,7 +148,7 @@ TEST_CASE("a fact is found by its whole name", "[folder]") {
 
 TEST_CASE("clearing goes on behind what cannot be removed, and says so", "[folder]") {
   const TemporaryFolder temporary;
-  const auto clear = [&] { return runtime::clear_overlay(temporary.path().c_str()); };
+  const auto clear = [&] { return runtime::clear_overlay(temporary.path().string().c_str()); };
   const std::vector<std::string> ours = {"e-" + kNumber + "-" + kNumber,
                                          "l-" + kNumber + "-" + kNumber, "d-" + kNumber,
                                          "temporary-" + kNumber, "a-" + kNumber};
@@ -174,13 +171,13 @@ TEST_CASE("clearing goes on behind what cannot be removed, and says so", "[folde
   for (const std::string &name : others) temporary.write(name, "x");
   fill("");
   // A living process holds its marker.
-  const runtime::Descriptor marker(
-      open((temporary.path() / ("a-" + kNumber)).c_str(), O_RDWR | O_CLOEXEC));
-  REQUIRE(flock(marker.get(), LOCK_EX | LOCK_NB) == 0);
+  runtime::Descriptor marker(packs::open_at(
+      packs::kWorkingFolder, (temporary.path() / ("a-" + kNumber)).string().c_str(), O_RDWR));
+  REQUIRE(packs::try_lock(marker.get(), packs::Lock::alone));
   CHECK(clear() == 0);
   CHECK(names_in(temporary.path(), "").size() == others.size() + 1);
   CHECK(names_in(temporary.path(), "a-").at(0) == "a-" + kNumber);
-  REQUIRE(flock(marker.get(), LOCK_UN) == 0);
+  marker = runtime::Descriptor();
   CHECK(clear() == 0);
   CHECK(names_in(temporary.path(), "") == others);
 }

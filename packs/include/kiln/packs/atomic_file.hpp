@@ -21,8 +21,8 @@ class AtomicFile {
   ~AtomicFile();
 
   // Creates the file `temporary`, in the folder of the real name. Both names are relative to `at`,
-  // a descriptor that outlives this object, or AT_FDCWD. Returns EEXIST if the name is taken: the
-  // caller makes it unique.
+  // a descriptor that outlives this object, or kWorkingFolder (files.hpp). Returns EEXIST if the
+  // name is taken: the caller makes it unique.
   int create(int at, std::string temporary, mode_t mode);
   int write(View bytes, std::uint64_t offset);
   // Syncs the file, renames it to `name`, and syncs `folder`, which holds the name; -1: a folder

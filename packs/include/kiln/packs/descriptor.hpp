@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // File descriptors that close themselves, and reads and writes that no signal interrupts. Errors
-// are errno numbers; 0 is success. POSIX.
+// are errno numbers; 0 is success.
 #pragma once
 
 #include <cerrno>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 
@@ -46,28 +45,15 @@ auto uninterrupted(Call call) -> decltype(call()) {
   }
 }
 
-// While it lives, this thread's writes beyond RLIMIT_FSIZE fail with EFBIG, as on a full disk, and
-// SIGXFSZ does not end a process that itself writes nothing so large. Put it around Kiln's own
-// writes; write_all() has it.
-class NoFileSizeSignal {
- public:
-  NoFileSizeSignal();
-  ~NoFileSizeSignal();
-  NoFileSizeSignal(const NoFileSizeSignal &) = delete;
-  NoFileSizeSignal &operator=(const NoFileSizeSignal &) = delete;
-
- private:
-  sigset_t before_;   // the thread's blocked signals
-  bool was_pending_;  // left for the application to take
-};
-
-// Appends a line in one write(), so that its bytes stay together in a file that several processes
+// Appends a line in one call, so that its bytes stay together in a file that several processes
 // write to. Returns false, with errno, if fewer bytes were written.
 bool write_line(int fd, const void *bytes, std::size_t size);
 
 // Writes all bytes: at `offset` of a file, or to a pipe.
 int write_all(int fd, View bytes, std::uint64_t offset);
 int write_all(int fd, View bytes);
+// Writes in one call, whose failure is not noticed. Async-signal-safe.
+void overwrite(int fd, View bytes, std::uint64_t offset);
 
 // Reads `size` bytes from `offset` of a file, fewer only at its end; sets `*size` to the number.
 int read_all(int fd, std::uint64_t offset, std::uint8_t *to, std::size_t *size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folders of packs: a list of the packs, the lock for writers that read a file again and replace
-// it, and the names of a spool's other files. POSIX.
+// it, and the names of a spool's other files.
 #pragma once
 
 #include <chrono>

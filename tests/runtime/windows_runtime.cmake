@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# The runtime for Windows by MinGW: its quick tests under Wine, an embedded pack, and starts of an
+# application with the host's PoCL, which Wine's opencl.dll reaches. Skipped, with the reason, where a
+# part is missing.
+#   cmake -DKILN_SOURCE=... -DKILN_LAB=lab.py -DKILN=kiln -DWORK=... [-DLAUNCHER=ccache]
+#         -P windows_runtime.cmake
+include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)
+find_program(cxx x86_64-w64-mingw32-g++-posix)
+find_program(wine NAMES wine64 wine PATHS /usr/lib/wine)
+find_program(wineserver wineserver PATHS /usr/lib/wine)
+set(root $ENV{KILN_MINGW_ROOT})
+if(NOT root)
+  execute_process(COMMAND ${KILN_LAB} path mingw/dev OUTPUT_VARIABLE root
+    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+foreach(part "cxx;g++-mingw-w64-x86-64-posix" "wine;wine64" "wineserver;wine64"
+    "root;the laboratory's mingw root")
+  list(GET part 0 variable)
+  list(GET part 1 what)
+  if(NOT ${variable} OR NOT EXISTS ${${variable}})
+    skip("${what} is not here")
+    return()
+  endif()
+endforeach()
+
+set(ENV{KILN_MINGW_ROOT} ${root})
+# A Windows of its own, without a display.
+set(ENV{WINEPREFIX} ${WORK}/wine)
+set(ENV{WINEDEBUG} -all)
+set(ENV{WINEDLLOVERRIDES} "mscoree,mshtml=")
+unset(ENV{DISPLAY})
+file(MAKE_DIRECTORY ${WORK})
+run(${wine} wineboot -i)
+# Else the first test's program starts the server, which keeps its output open. It ends when nobody
+# has used it for five minutes.
+run(sh -c "'${wineserver}' -p300 >/dev/null 2>&1")
+set(TOOLCHAIN ${KILN_SOURCE}/cmake/toolchains/mingw.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/runtime_alone.cmake)
+
+# Somebody else's project, whose pack the host's kiln makes.
+set(cross ${WORK}/cross)
+run(${CMAKE_COMMAND} -S ${KILN_SOURCE}/tests/consumer/cross -B ${cross} -G Ninja
+  --toolchain ${TOOLCHAIN} -DCMAKE_BUILD_TYPE=Debug -DKILN_SOURCE=${KILN_SOURCE}
+  -DKILN_QUICK_BUILD=ON -DKILN_HOST_TOOL=${KILN} -DKERNELS=${KILN_SOURCE}/tests/consumer
+  -DCMAKE_C_COMPILER_LAUNCHER=${LAUNCHER} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
+run(${CMAKE_COMMAND} --build ${cross} --parallel 2)
+run(${CMAKE_CTEST_COMMAND} --test-dir ${cross} --output-on-failure)
+
+# Starts with packs that were made here. expect(CODE WORDS ARGUMENTS...)
+file(WRITE ${WORK}/icd/pocl.icd "libpocl.so.2\n")
+set(ENV{OCL_ICD_VENDORS} ${WORK}/icd)
+set(ENV{POCL_CACHE_DIR} ${WORK}/pocl_cache)
+set(base ${KILN_SOURCE}/tests/runtime/runtime.kiln)
+execute_process(COMMAND ${KILN} devices OUTPUT_VARIABLE devices ERROR_QUIET)
+if(NOT devices MATCHES "Portable Computing Language")
+  skip("no PoCL is here: no kernel was launched under Wine")
+  return()
+endif()
+run(${KILN} build ${base} --device "Portable*" -o ${WORK}/pocl.kiln)
+function(expect code words)
+  execute_process(COMMAND ${wine} ${WORK}/bin/start.exe ${ARGN}
+    RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  if(NOT result EQUAL code OR NOT text MATCHES "${words}")
+    message(FATAL_ERROR "start ${ARGN}: ${result}, and not ${code} with \"${words}\":\n${text}")
+  endif()
+endfunction()
+set(right "1000 of 1000 are right")
+expect(0 "\"rung\": \"exact\".*${right}" ${WORK}/pocl.kiln)
+# Wine passes no function that takes SPIR-V.
+set(compiled "\"rung\": \"source\".*the device takes no SPIR-V.*${right}.*was stored in the overlay")
+file(REMOVE_RECURSE ${WORK}/overlay)
+expect(0 "${compiled}" ${base} ${WORK}/overlay)
+expect(0 "\"rung\": \"overlay\".*${right}" ${base} ${WORK}/overlay)
+file(REMOVE_RECURSE ${WORK}/overlay)
+expect(9 "" ${base} ${WORK}/overlay dies)
+expect(0 "an earlier process ended inside the driver.*${compiled}" ${base} ${WORK}/overlay)
