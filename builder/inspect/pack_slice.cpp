@@ -152,6 +152,14 @@ void cut_programs(const std::set<std::string> &kept, Contents *contents) {
   std::erase_if(contents->tunings, [&](const auto &t) { return kept.count(t.program) == 0; });
 }
 
+void cut_forms(const Cut &cut, packs::Variant *variant) {
+  if (cut.without_source) variant->source.reset();
+  if (!cut.without_il) return;
+  variant->il32.reset();
+  variant->il64.reset();
+  variant->il_version = 0;
+}
+
 void cut_devices(const Cut::Devices &kept, Contents *contents) {
   std::erase_if(contents->targets,
                 [&](const Target &target) { return kept.keys.count(target.key) == 0; });
@@ -259,6 +267,9 @@ Contents cut_contents(const Contents &contents, const Cut &cut) {
   Contents result = contents;
   if (cut.devices) cut_devices(*cut.devices, &result);
   if (cut.programs) cut_programs(*cut.programs, &result);
+  for (packs::Program &program : result.programs) {
+    for (packs::Variant &variant : program.variants) cut_forms(cut, &variant);
+  }
   return result;
 }
 

@@ -24,6 +24,8 @@ struct Cut {
   };
   std::optional<Devices> devices{};
   std::optional<std::set<std::string>> programs{};
+  bool without_source = false;  // of every program
+  bool without_il = false;
 };
 
 // Keeps the programs, targets, binaries and tunings that `cut` names, and tunings for any device.

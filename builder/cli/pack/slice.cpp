@@ -18,6 +18,7 @@ struct SliceArguments {
   std::string output;
   builder::SliceRequest request;
   std::vector<std::string> inventories;
+  std::vector<std::string> without;  // "source", "il"
   packs::WriteOptions write;
   bool json = false;
 };
@@ -30,6 +31,13 @@ std::size_t binaries_of(const packs::Contents &contents) {
   return binaries;
 }
 
+builder::Cut without_forms(const SliceArguments &options, builder::Cut cut) {
+  for (const std::string &form : options.without) {
+    (form == "source" ? cut.without_source : cut.without_il) = true;
+  }
+  return cut;
+}
+
 int slice_as_asked(const SliceArguments &options) {
   const builder::SliceRequest &request = options.request;
   const auto open = open_pack(options.input);
@@ -37,7 +45,7 @@ int slice_as_asked(const SliceArguments &options) {
   if (Status s = check_output(options.output, {options.input}); !s.ok()) return fail(s);
   const auto cut = builder::find_slice(open->contents, request);
   if (!cut.ok()) return fail({cut.status().code, options.input + ": " + cut.status().message});
-  const packs::Contents slice = builder::cut_contents(open->contents, *cut);
+  const packs::Contents slice = builder::cut_contents(open->contents, without_forms(options, *cut));
   if (Status s = write_output(slice, options.output, options.write); !s.ok()) return fail(s);
   const std::size_t binaries = binaries_of(slice);
   if (options.json) {
@@ -118,7 +126,8 @@ int slice_for_inventory(const SliceArguments &options) {
   if (Status s = check_output(options.output, inputs); !s.ok()) return fail(s);
   const packs::Contents &contents = open->contents;
   const auto match = builder::match_inventory(contents, devices);
-  const auto pruned = builder::cut_contents(contents, builder::cut_of(contents, match, devices));
+  const auto pruned = builder::cut_contents(
+      contents, without_forms(options, builder::cut_of(contents, match, devices)));
   if (Status s = write_output(pruned, options.output, options.write); !s.ok()) return fail(s);
   if (options.json) {
     print(inventory_json(options, contents, match));
@@ -139,10 +148,11 @@ int run(const SliceArguments &options) {
     return fail(
         {Code::bad_argument, "--inventory chooses the targets itself; slice the result once more"});
   }
-  if (chosen || options.write.purpose) return slice_as_asked(options);
+  if (chosen || options.write.purpose || !options.without.empty()) return slice_as_asked(options);
   return fail(
       {Code::bad_argument,
-       "slice needs one of --target, --family, --profile, --program, --inventory and --compress"});
+       "slice needs one of --target, --family, --profile, --program, --inventory, --without "
+       "and --compress"});
 }
 
 }  // namespace
@@ -167,6 +177,13 @@ void add_slice(CLI::App &app, Command *command) {
   add("--inventory", &options->inventories, "FILE",
       "Keep the targets that the devices in FILE use; FILE holds the output of "
       "'kiln devices --json', or an array of such outputs");
+  sub->add_option("--without", options->without,
+                  "Leave out 'source' or 'il' of every program: what then has no binary for a "
+                  "device does not load there")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"source", "il"}).description(""))
+      ->type_name("FORM,...");
   add_compress_option(*sub, &options->write);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
