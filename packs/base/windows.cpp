@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Converts between UTF-8 and UTF-16, and names the errors that callers tell apart.
 #include "packs/base/windows.hpp"
 
 #include <cerrno>

@@ -46,8 +46,9 @@ LIBRARIES = {
 
 def compile_sources(description, root):
     """Unpacks the source package of a .dsc file beside it, and installs its library in root/usr."""
-    if not shutil.which(f"{TRIPLET}-gcc"):
-        raise LabError(f"{TRIPLET}-gcc is not installed")
+    for tool in (f"{TRIPLET}-gcc", f"{TRIPLET}-ar", "dpkg-source"):
+        if not shutil.which(tool):
+            raise LabError(f"{tool} is not installed")
     package = description.name.partition("_")[0]
     library = LIBRARIES[package]
     folder = description.parent / package
