@@ -134,8 +134,7 @@ void run_apart(const std::vector<std::string> &words) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler runs in the shared memory
   const pid_t child = start(start_and_leave, &program);
-  while (child > 0 && waitpid(child, nullptr, __WALL) < 0 && errno == EINTR) {
-  }
+  if (child != -1) (void)waitpid(child, nullptr, __WALL);  // which no handler interrupts
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   munmap(stacks, kSize);
 }

@@ -116,7 +116,7 @@ bool for_each_including(const WholeProgram &program, const std::string &folder, 
 void append_line(const std::string &path, const std::string &line) {
   const packs::Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
   struct stat info {};
-  if (!file || fstat(file.get(), &info) != 0 || info.st_size >= kMostOfStarts) return;
+  if (fstat(file.get(), &info) != 0 || info.st_size >= kMostOfStarts) return;
   (void)packs::write_line(file.get(), line.data(), line.size());
 }
 

@@ -291,6 +291,8 @@ packs::Contents contents_of(const std::vector<Packed> &programs) {
     for (std::size_t i = 0; i < driver().names.size(); ++i) {
       const std::string &name = driver().names[i];
       if (std::count(packed.devices.begin(), packed.devices.end(), name) == 0) continue;
+      const auto end = driver().names.begin() + static_cast<std::ptrdiff_t>(i);
+      if (std::find(driver().names.begin(), end, name) != end) continue;  // of one kind
       kiln_device *device = nullptr;
       REQUIRE(kiln_device_from_cl(&from, driver_device(i), &device, nullptr) == KILN_OK);
       const std::string key = kiln_device_info(device, "key");

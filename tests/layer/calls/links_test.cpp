@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that are compiled and linked in two calls.
+#include "kiln/packs/writer.hpp"
 #include "tests/layer/calls/application.hpp"
 
 namespace kiln::test {
@@ -202,7 +203,15 @@ TEST_CASE(
   write(others, links.folder.path() / "packs/1.kiln");
   for (const auto &entry : std::filesystem::directory_iterator(links.folder.path() / "overlay")) {
     if (entry.path().extension() != ".kiln") continue;
-    std::filesystem::copy(entry.path(), links.folder.path() / "packs");
+    // A variant before the link's own has no text of parts.
+    std::shared_ptr<const packs::Pack> pack;
+    packs::Contents contents;
+    REQUIRE(packs::Pack::open_file(entry.path().c_str(), &pack).ok());
+    REQUIRE(packs::read_contents(pack, &contents).ok());
+    packs::Variant odd = others.programs[0].variants[0];
+    odd.name = "linked-";
+    contents.programs[0].variants.insert(contents.programs[0].variants.begin(), odd);
+    write(contents, links.folder.path() / "packs" / entry.path().filename());
   }
   links.run({{"KILN_PACK", (links.folder.path() / "packs").string()}}, [](const Application &a) {
     link_both(a);
@@ -323,9 +332,11 @@ TEST_CASE("headers of a compilation are part of its text") {
     CHECK(mentions(driver().built.back(), "#include"));
     // A driver that takes no headers must not be given a text that has them.
     driver().takes_files = false;
-    CHECK(a.cl.clCompileProgram(main, 0, nullptr, "", 1, headers, names, nullptr, nullptr) ==
+    const cl_program fresh = a.from_source("#include \"h.h\"\nkernel void n() {}");
+    CHECK(a.cl.clCompileProgram(fresh, 0, nullptr, "", 1, headers, names, nullptr, nullptr) ==
           CL_COMPILE_PROGRAM_FAILURE);
-    CHECK(a.status_of(main) == CL_BUILD_ERROR);
+    CHECK(a.status_of(fresh) == CL_BUILD_ERROR);
+    a.release(fresh);
     a.release(own);
     a.release(main);
     for (const cl_program header : headers) a.release(header);

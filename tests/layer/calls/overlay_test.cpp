@@ -383,8 +383,7 @@ TEST_CASE("kiln beside the layer is started for what was noted, as no child of t
             [&](const Application &a) {
               use(a);
               const std::string words = (starts.folder.path() / "words").string();
-              // Its end is not waited for: a pipe that it would have inherited does not tell.
-              while (access(words.c_str(), F_OK) != 0) usleep(1000);
+              for (int i = 0; i < 10'000 && access(words.c_str(), F_OK) != 0; ++i) usleep(1000);
               CHECK(read_file(words) == "overlay build " + starts.overlay().string() + " --after " +
                                             std::to_string(getpid()) + " -j1 none seen\n");
             },

@@ -125,12 +125,12 @@ TEST_CASE("a program stays known until its last release, and not longer") {
   pack.run([](const Application &a) {
     const cl_program program = a.from_source(kServed);
     CHECK(a.cl.clRetainProgram(program) == CL_SUCCESS);
-    driver().fails["clRetainProgram"] = CL_OUT_OF_RESOURCES;
-    CHECK(a.cl.clRetainProgram(program) == CL_OUT_OF_RESOURCES);
-    driver().fails.clear();
     a.release(program);
     CHECK(a.build(program, "-DX") == CL_SUCCESS);
     CHECK(driver().built.back() == std::string(kServed) + ", NULL");
+    driver().fails["clRetainProgram"] = CL_OUT_OF_RESOURCES;
+    CHECK(a.cl.clRetainProgram(program) == CL_OUT_OF_RESOURCES);
+    driver().fails.clear();
     a.release(program);
     const cl_program other = a.built("kernel void other() {}", "-DX");
     CHECK(other == program);  // the driver uses the handle again
@@ -335,6 +335,24 @@ TEST_CASE(
   const std::string judged = "passed, its arguments are for the driver to judge";
   CHECK(outcomes(pack.report()) == Outcomes{"passed, it is built for other devices", judged, judged,
                                             judged, "served, exact", judged});
+}
+
+TEST_CASE("devices of one kind share a binary wherever they are among the others") {
+  driver().names = {"First", "First", "Second"};
+  const Pack pack;
+  pack.run(
+      [](const Application &a) {
+        const cl_program all = a.from_source(kServed);
+        CHECK(a.build(all, "-DX") == CL_SUCCESS);
+        const std::string first = binary_of("First", kServed);
+        CHECK(a.binaries_of(all) ==
+              std::vector<std::string>{first, first, binary_of("Second", kServed)});
+        CHECK(a.build_text_of(all, CL_PROGRAM_BUILD_LOG, 2) == "a log for Second");
+        a.release(all);
+      },
+      3);
+  driver().names = Driver().names;
+  CHECK(outcomes(pack.report()) == Outcomes{"served, exact"});
 }
 
 TEST_CASE("a callback comes once, whoever builds") {
