@@ -25,6 +25,7 @@ class VirtualDevice {
     packs::Finish finish{};
     std::vector<packs::KernelFacts> kernels{};
     std::optional<packs::Bytes> auxiliary{};
+    std::vector<packs::Statistic> statistics{};
     std::uint64_t build_microseconds = 0, load_microseconds = 0;
   };
 

@@ -93,6 +93,11 @@ void add_binaries(const packs::Contents &contents, const packs::Target &target, 
         fields[name] = value;
       }
     }
+    fields.erase("statistics");
+    for (const packs::Statistic &statistic : known_statistics(binaries[i])) {
+      const std::string kernel = kernel_name(contents, binaries[i].variant, statistic.kernel);
+      fields[kernel + "." + statistic_name(statistic.name)] = statistic.value;
+    }
     const packs::Digest &variant = binaries[i].variant;
     (*parts)[{kind, {target.key, packs::hex(variant)}}] = {
         fmt::format("{} for {}", variant_label(contents, variant), target_label(target)),

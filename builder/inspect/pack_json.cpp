@@ -138,6 +138,20 @@ json finish_json(const packs::Finish &finish) {
           {"local_sizes", finish.local_sizes}};
 }
 
+// An object for each kernel with figures.
+json statistics_json(const packs::Contents &contents, const packs::Binary &binary) {
+  json kernels = json::array();
+  std::uint32_t last = 0;
+  for (const packs::Statistic &statistic : known_statistics(binary)) {
+    if (kernels.empty() || statistic.kernel != last) {
+      kernels.push_back({{"kernel", kernel_name(contents, binary.variant, statistic.kernel)}});
+    }
+    last = statistic.kernel;
+    kernels.back()[statistic_name(statistic.name)] = statistic.value;
+  }
+  return kernels;
+}
+
 json binary_json(const packs::Contents &contents, const packs::Binary &binary) {
   json kernels = json::array();
   for (const packs::KernelFacts &k : binary.kernels) {
@@ -153,6 +167,7 @@ json binary_json(const packs::Contents &contents, const packs::Binary &binary) {
           {"provenance",
            {{"build_log", binary.build_log},
             {"kernels", kernels},
+            {"statistics", statistics_json(contents, binary)},
             {"finish", finish_json(binary.finish)}}}};
 }
 
@@ -216,6 +231,46 @@ const char *finality_name(packs::Finality finality) {
 const char *size_class_name(packs::SizeClass size_class) {
   static const char *const names[] = {"small", "medium", "large"};
   return names[static_cast<unsigned>(size_class)];
+}
+
+const char *statistic_name(packs::StatisticName name) {
+  return packs::kStatisticNames[static_cast<std::size_t>(name)];
+}
+
+std::vector<packs::Statistic> known_statistics(const packs::Binary &binary) {
+  std::vector<packs::Statistic> known = binary.statistics;
+  std::erase_if(known, [](const packs::Statistic &statistic) {
+    return static_cast<std::size_t>(statistic.name) >= std::size(packs::kStatisticNames);
+  });
+  return known;
+}
+
+std::string kernel_name(const packs::Contents &contents, const packs::Digest &hash,
+                        std::uint32_t index) {
+  for (const packs::Program &program : contents.programs) {
+    for (const packs::Variant &variant : program.variants) {
+      if (variant.hash == hash && index < variant.kernels.size()) {
+        return variant.kernels[index].name;
+      }
+    }
+  }
+  return fmt::format("kernel {}", index + 1);
+}
+
+std::string statistics_text(const packs::Contents &contents, const packs::Binary &binary) {
+  std::string text;
+  std::optional<std::uint32_t> last;
+  for (const packs::Statistic &statistic : known_statistics(binary)) {
+    const bool same = last == statistic.kernel;
+    if (!same) {
+      const std::string name = kernel_name(contents, binary.variant, statistic.kernel);
+      text += fmt::format("{}    {}:", text.empty() ? "" : "\n", name);
+    }
+    text +=
+        fmt::format("{} {} {}", same ? "," : "", statistic.value, statistic_name(statistic.name));
+    last = statistic.kernel;
+  }
+  return text.empty() ? text : text + "\n";
 }
 
 std::string tuning_place(const packs::Tuning &tuning) {

@@ -21,6 +21,16 @@ std::string target_label(const packs::Target &target);
 // Returns "yes", "no" or "not launched".
 const char *finality_name(packs::Finality finality);
 
+// Returns "registers", "spills", ... for a name that this Kiln knows.
+const char *statistic_name(packs::StatisticName name);
+// Returns the binary's statistics with such names.
+std::vector<packs::Statistic> known_statistics(const packs::Binary &binary);
+// Returns the name of the variant's kernel with that index; "kernel 2" if it is not known.
+std::string kernel_name(const packs::Contents &contents, const packs::Digest &hash,
+                        std::uint32_t index);
+// Returns a line for each kernel, "    blur: 12 registers, 0 spills"; empty without statistics.
+std::string statistics_text(const packs::Contents &contents, const packs::Binary &binary);
+
 // Returns "small", "medium" or "large".
 const char *size_class_name(packs::SizeClass size_class);
 

@@ -11,6 +11,7 @@
 #include "builder/process/status_json.hpp"
 #include "builder/prove/launch_results.hpp"
 #include "builder/prove/result_check.hpp"
+#include "builder/statistics/statistics.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -103,6 +104,7 @@ JobResult job_result(const packs::Variant &variant, const json &answer) {
     packs::Binary binary = binary_from(variant, from[name]);
     binary.build_log = without_paths(answer["log"]);
     for (const json &k : answer["kernels"]) binary.kernels.push_back({k[0], k[1], k[2], k[3]});
+    binary.statistics = statistics_of(variant, binary);
     return binary;
   };
   JobResult result{take(answer, "binary"), take(answer, "intermediate")};

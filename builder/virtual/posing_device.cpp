@@ -99,7 +99,7 @@ class PosingDevice final : public VirtualDevice {
       return Status(Code::no_device, "the driver is no longer the one that was listed");
     }
     const packs::Binary &binary = targets[0].binaries[0];
-    Made made{{}, binary.build_log, binary.finish, binary.kernels, {}};
+    Made made{{}, binary.build_log, binary.finish, binary.kernels, {}, binary.statistics};
     if (Status s = binary.blob.read(&made.binary); !s.ok()) return s;
     if (binary.auxiliary) {
       if (Status s = binary.auxiliary->read(&made.auxiliary.emplace()); !s.ok()) return s;

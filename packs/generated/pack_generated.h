@@ -27,6 +27,8 @@ struct Binary;
 
 struct KernelFacts;
 
+struct Statistic;
+
 struct Size3;
 
 struct Tuning;
@@ -231,6 +233,35 @@ FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(8) KernelFacts FLATBUFFERS_FINAL_CLASS {
   }
 };
 FLATBUFFERS_STRUCT_END(KernelFacts, 32);
+
+FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(8) Statistic FLATBUFFERS_FINAL_CLASS {
+ private:
+  uint64_t value_;
+  uint32_t kernel_;
+  uint32_t name_;
+
+ public:
+  Statistic()
+      : value_(0),
+        kernel_(0),
+        name_(0) {
+  }
+  Statistic(uint64_t _value, uint32_t _kernel, uint32_t _name)
+      : value_(flatbuffers::EndianScalar(_value)),
+        kernel_(flatbuffers::EndianScalar(_kernel)),
+        name_(flatbuffers::EndianScalar(_name)) {
+  }
+  uint64_t value() const {
+    return flatbuffers::EndianScalar(value_);
+  }
+  uint32_t kernel() const {
+    return flatbuffers::EndianScalar(kernel_);
+  }
+  uint32_t name() const {
+    return flatbuffers::EndianScalar(name_);
+  }
+};
+FLATBUFFERS_STRUCT_END(Statistic, 16);
 
 FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(4) Size3 FLATBUFFERS_FINAL_CLASS {
  private:
@@ -1256,7 +1287,8 @@ struct Provenance FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_DRIVER = 18,
     VT_LOCAL_SIZES = 20,
     VT_PROOF = 22,
-    VT_UNPROVEN = 24
+    VT_UNPROVEN = 24,
+    VT_STATISTICS = 26
   };
   const flatbuffers::String *build_log() const {
     return GetPointer<const flatbuffers::String *>(VT_BUILD_LOG);
@@ -1291,6 +1323,9 @@ struct Provenance FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::String *unproven() const {
     return GetPointer<const flatbuffers::String *>(VT_UNPROVEN);
   }
+  const flatbuffers::Vector<const kiln::packs::fb::Statistic *> *statistics() const {
+    return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::Statistic *> *>(VT_STATISTICS);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_BUILD_LOG) &&
@@ -1312,6 +1347,8 @@ struct Provenance FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyString(proof()) &&
            VerifyOffset(verifier, VT_UNPROVEN) &&
            verifier.VerifyString(unproven()) &&
+           VerifyOffset(verifier, VT_STATISTICS) &&
+           verifier.VerifyVector(statistics()) &&
            verifier.EndTable();
   }
 };
@@ -1353,6 +1390,9 @@ struct ProvenanceBuilder {
   void add_unproven(flatbuffers::Offset<flatbuffers::String> unproven) {
     fbb_.AddOffset(Provenance::VT_UNPROVEN, unproven);
   }
+  void add_statistics(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Statistic *>> statistics) {
+    fbb_.AddOffset(Provenance::VT_STATISTICS, statistics);
+  }
   explicit ProvenanceBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -1378,10 +1418,12 @@ inline flatbuffers::Offset<Provenance> CreateProvenance(
     flatbuffers::Offset<flatbuffers::String> driver = 0,
     flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Size3 *>> local_sizes = 0,
     flatbuffers::Offset<flatbuffers::String> proof = 0,
-    flatbuffers::Offset<flatbuffers::String> unproven = 0) {
+    flatbuffers::Offset<flatbuffers::String> unproven = 0,
+    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Statistic *>> statistics = 0) {
   ProvenanceBuilder builder_(_fbb);
   builder_.add_unfinished_size(unfinished_size);
   builder_.add_finish_microseconds(finish_microseconds);
+  builder_.add_statistics(statistics);
   builder_.add_unproven(unproven);
   builder_.add_proof(proof);
   builder_.add_local_sizes(local_sizes);
@@ -1406,7 +1448,8 @@ inline flatbuffers::Offset<Provenance> CreateProvenanceDirect(
     const char *driver = nullptr,
     const std::vector<kiln::packs::fb::Size3> *local_sizes = nullptr,
     const char *proof = nullptr,
-    const char *unproven = nullptr) {
+    const char *unproven = nullptr,
+    const std::vector<kiln::packs::fb::Statistic> *statistics = nullptr) {
   auto build_log__ = build_log ? _fbb.CreateString(build_log) : 0;
   auto kernels__ = kernels ? _fbb.CreateVectorOfStructs<kiln::packs::fb::KernelFacts>(*kernels) : 0;
   auto why_not_final__ = why_not_final ? _fbb.CreateString(why_not_final) : 0;
@@ -1415,6 +1458,7 @@ inline flatbuffers::Offset<Provenance> CreateProvenanceDirect(
   auto local_sizes__ = local_sizes ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Size3>(*local_sizes) : 0;
   auto proof__ = proof ? _fbb.CreateString(proof) : 0;
   auto unproven__ = unproven ? _fbb.CreateString(unproven) : 0;
+  auto statistics__ = statistics ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Statistic>(*statistics) : 0;
   return kiln::packs::fb::CreateProvenance(
       _fbb,
       build_log__,
@@ -1427,7 +1471,8 @@ inline flatbuffers::Offset<Provenance> CreateProvenanceDirect(
       driver__,
       local_sizes__,
       proof__,
-      unproven__);
+      unproven__,
+      statistics__);
 }
 
 struct Section FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

@@ -88,7 +88,8 @@ constexpr FieldRule kProvenance[] = {text(kRequired),
                                      text(),
                                      numbers<fb::Size3>(),
                                      text(),
-                                     text()};
+                                     text(),
+                                     numbers<fb::Statistic>()};
 constexpr FieldRule kSection[] = {text(kRequired),
                                   text(kRequired),
                                   text(kRequired),

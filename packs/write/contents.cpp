@@ -95,6 +95,17 @@ Finish read_finish(const fb::Provenance &in) {
   return out;
 }
 
+std::vector<Statistic> read_statistics(
+    const flatbuffers::Vector<const fb::Statistic *> *statistics) {
+  std::vector<Statistic> out;
+  if (statistics == nullptr) return out;
+  for (const fb::Statistic *statistic : *statistics) {
+    out.push_back(
+        {statistic->kernel(), static_cast<StatisticName>(statistic->name()), statistic->value()});
+  }
+  return out;
+}
+
 void read_binaries(const std::shared_ptr<const Pack> &pack, const fb::Section &section,
                    const flatbuffers::Vector<const fb::Binary *> &binaries,
                    const flatbuffers::Vector<flatbuffers::Offset<fb::Provenance>> &provenances,
@@ -110,6 +121,7 @@ void read_binaries(const std::shared_ptr<const Pack> &pack, const fb::Section &s
                                facts->private_bytes(), facts->local_bytes()});
     }
     value.finish = read_finish(provenance);
+    value.statistics = read_statistics(provenance.statistics());
     out->push_back(std::move(value));
   }
 }

@@ -44,6 +44,7 @@ auto fields(const Argument &a) {
 auto fields(const KernelFacts &f) {
   return std::tie(f.max_work_group_size, f.preferred_multiple, f.private_bytes, f.local_bytes);
 }
+auto fields(const Statistic &s) { return std::tie(s.kernel, s.name, s.value); }
 // Takes const and non-const values.
 template <typename AnyProgram>
 auto hints(AnyProgram &p) {
@@ -182,10 +183,13 @@ int order_bytes(const Binary &a, const Binary &b, MergeRule *rule) {
 int order(const Binary &a, const Binary &b) {
   MergeRule rule = MergeRule::hash;
   if (const int o = order_bytes(a, b, &rule); o != 0) return o;
+  // An earlier Kiln kept no statistics.
+  if (const int o = order(a.statistics.empty(), b.statistics.empty()); o != 0) return o;
   if (const int o = order(fields(a.finish), fields(b.finish)); o != 0) return o;
   if (const int o = order(a.auxiliary, b.auxiliary); o != 0) return o;
   if (const int o = order(a.build_log, b.build_log); o != 0) return o;
   if (const int o = order_all(a.kernels, b.kernels); o != 0) return o;
+  if (const int o = order_all(a.statistics, b.statistics); o != 0) return o;
   return order(a.blob, b.blob);
 }
 

@@ -150,6 +150,16 @@ flatbuffers::Offset<flatbuffers::Vector<const fb::Size3 *>> optional_sizes(
   return builder->CreateVectorOfStructs(sizes);
 }
 
+flatbuffers::Offset<flatbuffers::Vector<const fb::Statistic *>> optional_statistics(
+    flatbuffers::FlatBufferBuilder *builder, const std::vector<Statistic> &values) {
+  if (values.empty()) return 0;
+  std::vector<fb::Statistic> statistics;
+  for (const Statistic &value : values) {
+    statistics.emplace_back(value.value, value.kernel, static_cast<std::uint32_t>(value.name));
+  }
+  return builder->CreateVectorOfStructs(statistics);
+}
+
 flatbuffers::Offset<fb::Provenance> add_provenance(flatbuffers::FlatBufferBuilder *builder,
                                                    const Binary &binary) {
   std::vector<fb::KernelFacts> facts;
@@ -165,9 +175,10 @@ flatbuffers::Offset<fb::Provenance> add_provenance(flatbuffers::FlatBufferBuilde
   const auto sizes = optional_sizes(builder, finish.local_sizes);
   const Text proof = optional_text(builder, finish.proof);
   const Text unproven = optional_text(builder, finish.unproven);
+  const auto statistics = optional_statistics(builder, binary.statistics);
   return fb::CreateProvenance(*builder, log, kernels, static_cast<std::uint8_t>(finish.finality),
                               why_not, finisher, finish.microseconds, finish.unfinished_size,
-                              driver, sizes, proof, unproven);
+                              driver, sizes, proof, unproven, statistics);
 }
 
 std::vector<flatbuffers::Offset<fb::Fact>> add_identity(flatbuffers::FlatBufferBuilder *builder,

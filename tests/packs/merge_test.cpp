@@ -177,6 +177,16 @@ TEST_CASE("a kernel's parameters outlive a merge with a pack that has none", "[m
   check_any_order(written(with), written(without), written(other));
 }
 
+TEST_CASE("a binary's statistics outlive a merge with a pack that has none", "[merge]") {
+  const Bytes with = written(statistics_sample());
+  const Bytes without = written(parameters_sample());
+  CHECK(merged({with, without}) == with);
+  CHECK(merged({without, with}) == with);
+  Contents other = statistics_sample();  // as another version's output was read
+  other.targets[0].binaries[0].statistics[0].value = 25;
+  check_any_order(with, without, written(other));
+}
+
 TEST_CASE("a variant's recorded launches are united line by line, in any order", "[merge]") {
   const auto with = [](const char *lines) {
     return sample_with([=](Contents *c) {

@@ -169,6 +169,7 @@ class RandomPacks {
       out.push_back({name_of(variant), blob(), pick({"", "log"}), {}});
       if (maybe(2)) out.back().kernels = {{number(2), 1, 0, 0}};
       out.back().finish = finish();
+      if (maybe(2)) out.back().statistics = {{0, packs::StatisticName::registers, number(2)}};
     }
     return out;
   }

@@ -33,6 +33,8 @@ QUALIFIERS = ("const", "restrict", "volatile", "pipe")
 TYPES = ("uchar", "ushort", "uint", "int", "float", "half")
 SIZE_CLASSES = ("small", "medium", "large")
 FINALITIES = ("not launched", "yes", "no")
+STATISTICS = ("registers", "spills", "scratch_bytes", "local_bytes", "code_bytes", "instructions",
+              "waves")
 BASES = 2  # the bit of incompat
 BASES_MOST = 4
 NAME = 32  # bytes of a BLAKE2b-256
@@ -290,14 +292,25 @@ def finish(table):
             "proof": table.text(9), "unproven": table.text(10)}
 
 
-def provenance(table):
-    """Of a binary."""
+def statistics(table, kernels):
+    """Of a binary: the figures of each kernel."""
+    out = {}
+    for value, kernel_, name in table.all_fixed(11, "QII"):
+        known = kernels[kernel_] if kernel_ < len(kernels) else f"kernel {kernel_ + 1}"
+        if name < len(STATISTICS):
+            out.setdefault(kernel_, {"kernel": known})[STATISTICS[name]] = value
+    return list(out.values())
+
+
+def provenance(table, kernels):
+    """Of a binary of a variant with these kernels."""
     names = ("max_work_group_size", "preferred_multiple", "private_bytes", "local_bytes")
     return {"build_log": table.text(0), "finish": finish(table),
-            "kernels": [dict(zip(names, facts)) for facts in table.all_fixed(1, "QQQQ")]}
+            "kernels": [dict(zip(names, facts)) for facts in table.all_fixed(1, "QQQQ")],
+            "statistics": statistics(table, kernels)}
 
 
-def target(data, entry, variants, root):
+def target(data, entry, variants, kernels, root):
     """A section, by its entry in the root."""
     key_hash, offset, size, xxh3, name = entry
     need(offset + size <= len(data), "out_of_bounds")
@@ -311,7 +324,8 @@ def target(data, entry, variants, root):
 
     def binaries(field, said, more):
         return [{"variant": variants.get(each[0]), "variant_hash": each[0].hex(),
-                 "blob": blobs.get(each[1])[0], "provenance": provenance(told), **more(each[0])}
+                 "blob": blobs.get(each[1])[0],
+                 "provenance": provenance(told, kernels.get(each[0], [])), **more(each[0])}
                 for each, told in zip(table.all_fixed(field, layout), table.tables(said))]
 
     return {"key": table.text(0), "profile": table.text(1), "family": table.text(2),
@@ -344,10 +358,12 @@ def read(data):
         programs = [program(each, blobs, texts) for each in table.tables(1)]
         variants = {bytes.fromhex(each["hash"]): f"{owner['name']}/{each['name']}"
                     for owner in programs for each in owner["variants"]}
+        kernels = {bytes.fromhex(each["hash"]): [one["name"] for one in each["kernels"]]
+                   for owner in programs for each in owner["variants"]}
         return {"format_version": 1, "size": len(data),
                 "signatures": signatures(behind), "producer": table.text(3),
                 "programs": programs,
-                "targets": [target(data, entry, variants, blobs)
+                "targets": [target(data, entry, variants, kernels, blobs)
                             for entry in table.all_fixed(0, f"QQQQ{NAME}s")],
                 "tunings": [tuning(row, texts) for row in table.all_fixed(5, "QQQ" + "I" * 14)]}
     except (struct.error, IndexError, TypeError, UnicodeDecodeError) as error:

@@ -197,6 +197,22 @@ inline Contents parameters_sample() {
   return contents;
 }
 
+// All of that, and statistics of binaries: of several kernels, and with a name of a later Kiln.
+inline Contents statistics_sample() {
+  using packs::StatisticName;
+  Contents contents = parameters_sample();
+  contents.targets[0].binaries[0].statistics = {{0, StatisticName::registers, 24},
+                                                {0, StatisticName::spills, 0},
+                                                {0, StatisticName::waves, 10}};
+  contents.targets[1].binaries[1].statistics = {
+      {0, StatisticName::scratch_bytes, 4096},
+      {0, StatisticName::local_bytes, 1},
+      {1, StatisticName::code_bytes, std::uint64_t{1} << 33},
+      {1, StatisticName::instructions, 12},
+      {1, static_cast<StatisticName>(77), 5}};
+  return contents;
+}
+
 inline Bytes read_file(const std::filesystem::path &path) {
   std::ifstream in(path, std::ios::binary);
   return Bytes(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
@@ -376,6 +392,14 @@ inline void append_provenance(
       if (text != nullptr) append(text, part);
     }
     part->bytes.push_back(provenance->finality());
+    for (unsigned i = 0;
+         provenance->statistics() != nullptr && i < provenance->statistics()->size(); ++i) {
+      const packs::fb::Statistic &statistic = *provenance->statistics()->Get(i);
+      for (const std::uint64_t value : {std::uint64_t{statistic.kernel()},
+                                        std::uint64_t{statistic.name()}, statistic.value()}) {
+        append(value, part);
+      }
+    }
     if (provenance->local_sizes() == nullptr) continue;
     for (const packs::fb::Size3 *size : *provenance->local_sizes()) {
       for (const std::uint32_t side : {size->x(), size->y(), size->z()}) {

@@ -53,6 +53,7 @@ std::size_t size_of(const std::string &type) {
                                                     {"Binary", sizeof(fb::Binary)},
                                                     {"KernelFacts", sizeof(fb::KernelFacts)},
                                                     {"Parameter", sizeof(fb::Parameter)},
+                                                    {"Statistic", sizeof(fb::Statistic)},
                                                     {"Tuning", sizeof(fb::Tuning)}};
   const auto found = sizes.find(type);
   return found == sizes.end() ? 0 : found->second;
@@ -122,7 +123,7 @@ TEST_CASE("the verifier knows each field of the schema", "[schema]") {
 }
 
 TEST_CASE("what the verifier accepts FlatBuffers' own accepts", "[schema]") {
-  const Bytes bytes = written(parameters_sample());
+  const Bytes bytes = written(statistics_sample());
   const PackPointer pack = opened(bytes);
   const auto slice = [&](std::uint64_t offset, std::uint64_t size) {
     const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(offset);

@@ -45,10 +45,11 @@ std::string records_text(const packs::Contents &contents) {
 std::string binary_text(const packs::Contents &contents, const packs::Binary &binary,
                         const char *kind) {
   const packs::BlobRef blob = binary.blob.blob();
-  return fmt::format("  {:24} {:8} bytes, {:8} stored  {}  {}{}\n",
+  return fmt::format("  {:24} {:8} bytes, {:8} stored  {}  {}{}\n{}",
                      builder::variant_title(contents, binary.variant), blob.raw_size(),
                      blob.stored_size(), packs::hex(binary.blob.name()).substr(0, 16),
-                     builder::finish_text(binary.finish), kind);
+                     builder::finish_text(binary.finish), kind,
+                     builder::statistics_text(contents, binary));
 }
 
 // Whether kiln compile found no parameters of a recorded kernel.

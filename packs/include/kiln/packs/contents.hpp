@@ -136,6 +136,14 @@ struct KernelFacts {
   bool operator==(const KernelFacts &) const = default;
 };
 
+// A figure that the compiler gives for a kernel's code.
+struct Statistic {
+  std::uint32_t kernel = 0;                       // index among the variant's kernels
+  StatisticName name = StatisticName::registers;  // others than the known ones are of later Kilns
+  std::uint64_t value = 0;
+  bool operator==(const Statistic &) const = default;
+};
+
 // How a binary was made final, or why it is not final, and what its results were compared with.
 struct Finish {
   Finality finality = Finality::not_launched;
@@ -159,6 +167,7 @@ struct Binary {
   std::vector<KernelFacts> kernels{};  // in the variant's order
   Finish finish{};
   std::optional<BlobSource> auxiliary{};  // entries in the driver's own cache that make it final
+  std::vector<Statistic> statistics{};    // ascending by kernel and name, which are unique
   bool operator==(const Binary &) const = default;
 };
 

@@ -59,6 +59,20 @@ constexpr SizeClass size_class(std::uint64_t work_items) {
   return work_items < kLargeWorkItems ? SizeClass::medium : SizeClass::large;
 }
 
+// What a compiler says of a kernel's code; FORMAT.md has the units. The words are those of JSON and
+// of manifests.
+enum class StatisticName : std::uint32_t {
+  registers,
+  spills,
+  scratch_bytes,
+  local_bytes,
+  code_bytes,
+  instructions,
+  waves,
+};
+inline constexpr const char *kStatisticNames[] = {
+    "registers", "spills", "scratch_bytes", "local_bytes", "code_bytes", "instructions", "waves"};
+
 struct Superblock {
   std::uint32_t version = kCurrentVersion;
   std::uint32_t incompat = 0;

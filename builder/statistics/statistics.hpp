@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the compiler says of a variant's kernels, as packs keep it.
+#pragma once
+
+#include <string_view>
+
+#include "builder/statistics/figure.hpp"
+
+namespace kiln::builder {
+
+// Returns the figures of the variant's kernels. Of several for one kernel and name, which a driver
+// gives that compiles a kernel for several uses, the worst: the largest, for waves the smallest.
+std::vector<packs::Statistic> statistics_of(const packs::Variant &variant, const Figures &figures);
+
+// Returns the variant's statistics by what its binary says.
+std::vector<packs::Statistic> statistics_of(const packs::Variant &variant,
+                                            const packs::Binary &binary);
+
+}  // namespace kiln::builder
