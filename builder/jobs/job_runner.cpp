@@ -11,12 +11,29 @@
 #include "builder/finish/finishers.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/prove/prove_binaries.hpp"
+#include "builder/statistics/compiler_text.hpp"
+#include "builder/statistics/statistics.hpp"
 #include "runtime/overlay/cuda_linker.hpp"
 
 namespace kiln::builder {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::size_t kMostPrinted = std::size_t{64} << 20;  // bytes; a listing may be long
+
+// Makes Mesa print what it says of kernels, unless the user has set what it prints.
+void let_mesa_talk() {
+  for (const auto &[name, value] : mesa_talks()) setenv(name, value, 0);
+}
+
+json statistics_rows(const std::vector<packs::Statistic> &statistics) {
+  json list = json::array();
+  for (const packs::Statistic &s : statistics) {
+    list.push_back({s.kernel, static_cast<std::uint32_t>(s.name), s.value});
+  }
+  return list;
+}
 
 // Returns the child's status, with the driver's log in the message.
 Status with_log(const ChildResult &child) {
@@ -67,6 +84,7 @@ json make_virtually(const JobRequest &request) {
   return {{is_ptx ? "intermediate" : "binary", to_json(binary)},
           {"log", made->log},
           {"kernels", std::move(kernels)},
+          {"statistics", statistics_rows(made->statistics)},
           {"build_microseconds", made->build_microseconds},
           {"load_microseconds", made->load_microseconds}};
 }
@@ -76,7 +94,7 @@ json make_virtually(const JobRequest &request) {
 JobRunner::JobRunner(Requests requests, std::string folder)
     : requests_(std::move(requests)),
       folder_(std::move(folder)),
-      compiler_([this](const json &order) { return compile_here(order); }) {}
+      compiler_([this](const json &order) { return compile_here(order); }, kMostPrinted) {}
 
 json JobRunner::compile_here(const json &order) {
   JobRequest request = requests_(order["job"]);
@@ -87,6 +105,7 @@ json JobRunner::compile_here(const json &order) {
   const std::string caches = order["caches"];
   if (!opened_.child.device) {
     use_driver_caches(caches);
+    if (request.device.description.finishing == runtime::Finishing::shader_cache) let_mesa_talk();
     if (const Status s = opened_.open_device(request.device); !s.ok()) return to_json(s);
   }
   json answer = compile_job(request, &opened_, caches + "/source.kiln",
@@ -162,6 +181,8 @@ json JobRunner::run(std::size_t job) {
   while (!made.ok() && leave_out(made, &how, &left_out)) made = compile(job, how);
   if (const Status s = with_log(made); !s.ok()) return to_json(s);
   json &answer = made.answer;
+  answer["statistics"] =
+      statistics_rows(statistics_of(request.variant, figures_in_mesa_text(made.output)));
   if (!left_out.finisher.empty()) answer["finisher_died"] = left_out.finisher;
   if (!left_out.gpu_archs.empty()) add_deaths(request, left_out.gpu_archs, &answer);
   Results built{{}, {}, left_out.results};

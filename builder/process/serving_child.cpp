@@ -26,7 +26,7 @@
 namespace kiln::builder {
 namespace {
 
-constexpr std::size_t kOutputKept = 64 << 10;
+constexpr std::size_t kMostRest = 256 << 10;
 std::atomic<pid_t> child_of_call{0};  // read by the signal handler; 0: none
 
 // A signal handler: ends the child that is being called, then this process.
@@ -105,13 +105,15 @@ int serve_orders(const ServingChild::Work &work, const packs::Descriptor &socket
   }
 }
 
-void keep_end(std::string *output, std::size_t most) {
-  if (output->size() > most) output->erase(0, output->size() - kOutputKept);
+// Bounds the output, and seldom moves it.
+void keep_end(std::string *output, std::size_t kept) {
+  if (output->size() > 2 * kept) output->erase(0, output->size() - kept);
 }
 
 // Reads the rest of the pipe.
 void drain_rest(const packs::Descriptor &from, std::string *to) {
-  while (to->size() < 4 * kOutputKept && drain(from, to) == Drained::some) {
+  const std::size_t most = to->size() + kMostRest;
+  while (to->size() < most && drain(from, to) == Drained::some) {
   }
 }
 
@@ -127,7 +129,7 @@ enum class Collected { answer, ended, late, over_memory };
 // Collects both streams until the answer is complete. The end of the output does not end the call:
 // a driver's helper process may keep the stream open.
 Collected collect(const packs::Descriptor &socket, const packs::Descriptor &output, pid_t pid,
-                  const CallLimits &limits, ChildResult *result) {
+                  const CallLimits &limits, std::size_t output_kept, ChildResult *result) {
   const Clock::time_point deadline = Clock::now() + limits.timeout;
   Clock::time_point looked = Clock::now();
   bool output_open = true;
@@ -148,7 +150,7 @@ Collected collect(const packs::Descriptor &socket, const packs::Descriptor &outp
     if (ready <= 0) continue;
     if (fds[1].revents != 0) {
       output_open = drain(output, &result->output) != Drained::end;
-      keep_end(&result->output, 2 * kOutputKept);
+      keep_end(&result->output, output_kept);
     }
     if (fds[0].revents == 0) continue;
     if (drain(socket, &bytes) == Drained::end) return Collected::ended;
@@ -224,7 +226,7 @@ ChildResult ServingChild::call(const nlohmann::json &order, const CallLimits &li
   std::string earlier;
   drain_rest(output_, &earlier);
   const Collected collected = send_json(socket_, order)
-                                  ? collect(socket_, output_, pid_, limits, &result)
+                                  ? collect(socket_, output_, pid_, limits, output_kept_, &result)
                                   : Collected::ended;
   child_of_call = 0;
   if (collected == Collected::answer) {

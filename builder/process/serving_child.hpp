@@ -18,7 +18,7 @@ namespace kiln::builder {
 struct ChildResult : ProcessExit {
   bool answered = false;
   nlohmann::json answer;  // what the function returned
-  std::string output;     // the last 64 KiB of the child's standard output and error
+  std::string output;     // the end of the child's standard output and error
 
   // Whether there is an answer, which may still report a failure.
   bool ok() const { return answered; }
@@ -38,7 +38,9 @@ class ServingChild {
   // Called in the child. Binary data travels as nlohmann::json::binary.
   using Work = std::function<nlohmann::json(const nlohmann::json &order)>;
 
-  explicit ServingChild(Work work) : work_(std::move(work)) {}
+  // Of the output of each call at least the last `output_kept` bytes are kept.
+  explicit ServingChild(Work work, std::size_t output_kept = 64 << 10)
+      : work_(std::move(work)), output_kept_(output_kept) {}
   ServingChild(const ServingChild &) = delete;
   ~ServingChild() { end(); }
 
@@ -58,6 +60,7 @@ class ServingChild {
   bool start();
 
   Work work_;
+  std::size_t output_kept_;
   pid_t pid_ = -1;
   packs::Descriptor socket_;  // orders out, answers back
   packs::Descriptor output_;  // a pipe: the child's output

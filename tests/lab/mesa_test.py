@@ -77,6 +77,11 @@ class Models:
             finisher = binary["provenance"]["finish"]["finisher"]
             expect(finisher == f"virtual-mesa 1 as {model}, mesa-shader-cache 1", finisher)
             expect(binary.get("auxiliary"), "there is no code for the GPU")
+            told = binary["provenance"]["statistics"]
+            expect(len(told) == len(binary["provenance"]["kernels"]), f"of kernels it tells {told}")
+            for kernel in told:
+                expect(kernel["registers"] > 0 and kernel["waves"] > 0 and "spills" in kernel,
+                       f"of a kernel it tells {kernel}")
         expect(len(target["binaries"]) == len(PROGRAMS), f"{len(target['binaries'])} binaries")
         again = call([self.kiln, "build", "base.kiln", "--preferred", "--store", "none", "-o", pack,
                       "--virtual", f"mesa:{model}", "--json"], self.work,

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the texts of compilers line by line.
+#include "builder/statistics/compiler_text.hpp"
+
+#include <charconv>
+#include <optional>
+
+namespace kiln::builder {
+namespace {
+
+using packs::StatisticName;
+
+// Removes the first line from `*text` and returns it.
+std::string_view next_line(std::string_view *text) {
+  const std::string_view line = text->substr(0, text->find('\n'));
+  text->remove_prefix(std::min(line.size() + 1, text->size()));
+  return line;
+}
+
+// Returns the number that `text` begins with, and removes it.
+std::optional<std::uint64_t> take_number(std::string_view *text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (error != std::errc()) return std::nullopt;
+  text->remove_prefix(static_cast<std::size_t>(end - text->data()));
+  return number;
+}
+
+// Returns the number behind `name` at the beginning of the line.
+std::optional<std::uint64_t> number_behind(std::string_view line, std::string_view name) {
+  if (!line.starts_with(name)) return std::nullopt;
+  line.remove_prefix(name.size());
+  return take_number(&line);
+}
+
+// Reads what freedreno's and radeonsi's compilers print. Both print a kernel as Mesa gives it to
+// them, with its name, then its code, then the figures.
+class MesaText {
+ public:
+  void read(std::string_view line) {
+    constexpr std::string_view kLog = "MESA: info: ";
+    if (line.starts_with(kLog)) line.remove_prefix(kLog.size());
+    if (read_name(line)) return;
+    if (line.starts_with("stp.") || line.starts_with("ldp.")) ++private_accesses_;
+    if (line.starts_with("; CL prog ")) return read_freedreno(line);
+    if (line.starts_with("***")) {
+      in_radeonsi_ = line == "*** SHADER STATS ***";
+      spilled_scalars_.reset();
+    }
+    if (in_radeonsi_) read_radeonsi(line);
+  }
+
+  Figures take() { return std::move(figures_); }
+
+ private:
+  // "decl_function __wrapped_blur () (entrypoint)"
+  bool read_name(std::string_view line) {
+    constexpr std::string_view kBegin = "decl_function ", kWrapped = "__wrapped_";
+    if (!line.starts_with(kBegin) || line.find("(entrypoint)") == line.npos) return false;
+    line.remove_prefix(kBegin.size());
+    if (line.starts_with(kWrapped)) line.remove_prefix(kWrapped.size());
+    kernel_ = line.substr(0, line.find(' '));
+    private_accesses_ = 0;
+    return true;
+  }
+
+  // "; CL prog 17/1: 0 last-baryf, 0 last-helper, 0 half, 2 full, 12 constlen"
+  void read_freedreno(std::string_view line) {
+    constexpr std::pair<std::string_view, StatisticName> kNames[] = {
+        {"instr", StatisticName::instructions},
+        {"full", StatisticName::registers},
+        {"max_waves", StatisticName::waves},
+        {"dwords", StatisticName::code_bytes}};
+    for (std::size_t at = line.find(": "); at != line.npos; at = line.find(", ")) {
+      line.remove_prefix(at + 2);
+      const auto number = take_number(&line);
+      if (!number || line.empty()) continue;
+      const std::string_view word = line.substr(1, line.find(',') - 1);
+      for (const auto &[known, name] : kNames) {
+        if (word == known) add(name, *number * (name == StatisticName::code_bytes ? 4 : 1));
+      }
+      if (word == "instr") add(StatisticName::spills, private_accesses_);
+    }
+  }
+
+  // "VGPRS: 8"
+  void read_radeonsi(std::string_view line) {
+    constexpr std::pair<std::string_view, StatisticName> kNames[] = {
+        {"VGPRS: ", StatisticName::registers},
+        {"Code Size: ", StatisticName::code_bytes},
+        {"LDS: ", StatisticName::local_bytes},
+        {"Scratch: ", StatisticName::scratch_bytes},
+        {"Max Waves: ", StatisticName::waves}};
+    for (const auto &[known, name] : kNames) {
+      if (const auto number = number_behind(line, known)) add(name, *number);
+    }
+    if (const auto number = number_behind(line, "Spilled SGPRs: ")) spilled_scalars_ = number;
+    const auto number = number_behind(line, "Spilled VGPRs: ");
+    if (number && spilled_scalars_) add(StatisticName::spills, *number + *spilled_scalars_);
+  }
+
+  void add(StatisticName name, std::uint64_t value) {
+    if (!kernel_.empty()) figures_.push_back({std::string(kernel_), name, value});
+  }
+
+  Figures figures_;
+  std::string_view kernel_;
+  std::uint64_t private_accesses_ = 0;
+  bool in_radeonsi_ = false;
+  std::optional<std::uint64_t> spilled_scalars_;
+};
+
+}  // namespace
+
+Figures figures_in_mesa_text(std::string_view text) {
+  MesaText reader;
+  while (!text.empty()) reader.read(next_line(&text));
+  return reader.take();
+}
+
+const std::vector<std::pair<const char *, const char *>> &mesa_talks() {
+  static const std::vector<std::pair<const char *, const char *>> variables = {
+      {"AMD_DEBUG", "cs,initnir,asm,stats"},  // no stats without asm
+      {"IR3_SHADER_DEBUG", "cs,nocache"},
+      {"FD_MESA_DEBUG", "serialc"}};
+  return variables;
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What compilers print about kernels, and what makes Mesa's print it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "builder/statistics/figure.hpp"
+
+namespace kiln::builder {
+
+// Returns the figures in what freedreno's and radeonsi's compilers print. Other lines give none:
+// these texts are for Mesa's developers, and change. Never throws except for lack of memory.
+Figures figures_in_mesa_text(std::string_view text);
+
+// Environment variables with which a process in which Mesa compiles prints these texts on standard
+// error. They keep it from using its cache, and change no code.
+const std::vector<std::pair<const char *, const char *>> &mesa_talks();
+
+}  // namespace kiln::builder
