@@ -33,6 +33,16 @@ std::optional<std::uint64_t> number_behind(std::string_view line, std::string_vi
   return take_number(&line);
 }
 
+// Returns the number before `words`, which may stand anywhere in the line.
+std::optional<std::uint64_t> number_before(std::string_view line, std::string_view words) {
+  const std::size_t end = line.find(words);
+  if (end == line.npos) return std::nullopt;
+  std::size_t start = end;
+  while (start > 0 && line[start - 1] >= '0' && line[start - 1] <= '9') --start;
+  line = line.substr(start, end - start);
+  return take_number(&line);
+}
+
 // Reads what freedreno's and radeonsi's compilers print. Both print a kernel as Mesa gives it to
 // them, with its name, then its code, then the figures.
 class MesaText {
@@ -116,6 +126,36 @@ Figures figures_in_mesa_text(std::string_view text) {
   MesaText reader;
   while (!text.empty()) reader.read(next_line(&text));
   return reader.take();
+}
+
+// "Compiling entry function 'blur' for 'sm_90'", then
+// "    0 bytes stack frame, 8 bytes spill stores, 8 bytes spill loads", then
+// "Used 24 registers, used 1 barriers, 256 bytes smem".
+Figures figures_in_ptxas_text(std::string_view text) {
+  constexpr std::string_view kCompiling = "Compiling entry function '";
+  Figures figures;
+  std::string kernel;
+  const auto add = [&](StatisticName name, std::optional<std::uint64_t> value) {
+    if (value && !kernel.empty()) figures.push_back({kernel, name, *value});
+  };
+  while (!text.empty()) {
+    const std::string_view line = next_line(&text);
+    if (const std::size_t at = line.find(kCompiling); at != line.npos) {
+      const std::string_view name = line.substr(at + kCompiling.size());
+      kernel = name.substr(0, name.find('\''));
+    }
+    add(StatisticName::scratch_bytes, number_before(line, " bytes stack frame"));
+    const auto stored = number_before(line, " bytes spill stores");
+    const auto loaded = number_before(line, " bytes spill loads");
+    if (stored && loaded) add(StatisticName::spills, *stored + *loaded);
+    const auto registers = number_before(line, " registers, ");
+    add(StatisticName::registers, registers);
+    if (registers) {
+      add(StatisticName::local_bytes, number_before(line, " bytes smem").value_or(0));
+      kernel.clear();  // what follows is about functions that it calls
+    }
+  }
+  return figures;
 }
 
 const std::vector<std::pair<const char *, const char *>> &mesa_talks() {

@@ -15,6 +15,9 @@ namespace kiln::builder {
 // these texts are for Mesa's developers, and change. Never throws except for lack of memory.
 Figures figures_in_mesa_text(std::string_view text);
 
+// Returns the figures in what NVIDIA's ptxas prints with -v, alone or as a driver's build log.
+Figures figures_in_ptxas_text(std::string_view text);
+
 // Environment variables with which a process in which Mesa compiles prints these texts on standard
 // error. They keep it from using its cache, and change no code.
 const std::vector<std::pair<const char *, const char *>> &mesa_talks();

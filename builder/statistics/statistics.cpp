@@ -6,6 +6,7 @@
 #include <map>
 
 #include "builder/statistics/code_object.hpp"
+#include "builder/statistics/compiler_text.hpp"
 
 namespace kiln::builder {
 
@@ -31,7 +32,11 @@ std::vector<packs::Statistic> statistics_of(const packs::Variant &variant,
                                             const packs::Binary &binary) {
   packs::Bytes bytes;
   if (!binary.blob.read(&bytes).ok()) return {};
-  return statistics_of(variant, figures_in_binary({bytes.data(), bytes.size()}));
+  Figures figures = figures_in_binary({bytes.data(), bytes.size()});
+  for (Figure &figure : figures_in_ptxas_text(binary.build_log)) {
+    figures.push_back(std::move(figure));
+  }
+  return statistics_of(variant, figures);
 }
 
 }  // namespace kiln::builder

@@ -12,7 +12,7 @@ namespace kiln::builder {
 // gives that compiles a kernel for several uses, the worst: the largest, for waves the smallest.
 std::vector<packs::Statistic> statistics_of(const packs::Variant &variant, const Figures &figures);
 
-// Returns the variant's statistics by what its binary says.
+// Returns the variant's statistics by what its binary and its build log say.
 std::vector<packs::Statistic> statistics_of(const packs::Variant &variant,
                                             const packs::Binary &binary);
 

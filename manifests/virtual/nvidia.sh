@@ -171,7 +171,12 @@ compile() {
   if [ "$ptxas_version" = none ]; then
     mv program.ptx "$output"
   else
-    "$ptxas" "-arch=$model" $for_ptxas program.ptx -o "$output"
+    # What it says of each kernel, without times, which differ from run to run.
+    "$ptxas" -v "-arch=$model" $for_ptxas program.ptx -o "$output" >said 2>&1 || {
+      cat said >&2
+      exit 1
+    }
+    sed '/Compile time/d' said >&2
   fi
 }
 

@@ -79,6 +79,32 @@ TEST_CASE("radeonsi's statistics tell figures of each kernel", "[statistics]") {
                                                    {"blur", StatisticName::waves, 10}});
 }
 
+// ptxas 13.0, -v.
+const char kPtxas[] = R"(ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'second' for 'sm_75'
+ptxas info    : Function properties for second
+    800 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads
+ptxas info    : Used 9 registers, used 1 barriers, 256 bytes smem, 360 bytes cmem[0]
+ptxas info    : Compiling entry function 'first' for 'sm_75'
+ptxas info    : Function properties for first
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 16 registers, used 0 barriers, 368 bytes cmem[0]
+ptxas info    : Function properties for helper
+    64 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads
+)";
+
+TEST_CASE("ptxas tells figures of each kernel", "[statistics]") {
+  CHECK(figures_in_ptxas_text(kPtxas) == Figures{{"second", StatisticName::scratch_bytes, 800},
+                                                 {"second", StatisticName::spills, 20},
+                                                 {"second", StatisticName::registers, 9},
+                                                 {"second", StatisticName::local_bytes, 256},
+                                                 {"first", StatisticName::scratch_bytes, 0},
+                                                 {"first", StatisticName::spills, 0},
+                                                 {"first", StatisticName::registers, 16},
+                                                 {"first", StatisticName::local_bytes, 0}});
+  CHECK(figures_in_ptxas_text("warning: registers, many\n12 bytes stack frame\n").empty());
+}
+
 TEST_CASE("lines that another Mesa prints give no figure", "[statistics]") {
   CHECK(figures_in_mesa_text("").empty());
   CHECK(figures_in_mesa_text("; CL prog 1/1: 5 instr, 3 full\n").empty());  // of which kernel?

@@ -37,6 +37,8 @@ std::string ptxas_of(const test::TemporaryFolder &folder, const std::string &ver
           "'; exit;;\n"
           "  --help) echo \"values: 'sm_90','sm_90a','sm_100','compute_90','sm_75'\"; exit;;\n"
           "esac\n"
+          "echo \"ptxas info : Compiling entry function 'f' for 'sm_90'\" >&2\n"
+          "echo 'ptxas info : Compile time = 1.804 ms' >&2\n"
           "all=$*; while [ $# -gt 1 ]; do [ \"$1\" = -o ] && out=$2; shift; done\n"
           "echo $all > $out\n");
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
@@ -132,7 +134,17 @@ TEST_CASE("ptxas gets the model and NVIDIA's options, and names the oldest drive
   CHECK(text_of(compiled(*device, kFill,
                          "-cl-std=CL1.2 -DN=3 -D M -cl-mad-enable -I inc -cl-nv-verbose "
                          "-cl-opt-disable -cl-nv-maxrregcount=32 -cl-nv-opt-level 2 -U X")) ==
-        "-arch=sm_100 -maxrregcount=32 -O2 program.ptx -o program\n");
+        "-v -arch=sm_100 -maxrregcount=32 -O2 program.ptx -o program\n");
+}
+
+TEST_CASE("what ptxas says of kernels is in the log, without times") {
+  if (!has_clang_and_libclc()) KILN_SKIP("clang-15 or libclc-15 is not installed");
+  const test::TemporaryFolder folder;
+  const auto device = device_of(ptxas_of(folder, "13.0.88"));
+  if (!device.ok()) FAIL(device.status().message);
+  const auto made = compiled(*device, kFill);
+  if (!made.ok()) FAIL(made.status().message);
+  CHECK(made->log == "ptxas info : Compiling entry function 'f' for 'sm_90'\n");
 }
 
 TEST_CASE("what clang and libclc make no code for is refused by name") {
