@@ -154,7 +154,8 @@ nlohmann::json summary_json(const BuildArguments &options, const builder::BuildR
           {"up_to_date", up_to_date},
           {"failures", listed(result.failures, "error")},
           {"left_out", listed(result.left_out, "reason")},
-          {"unfinished", listed(result.unfinished, "reason")}};
+          {"unfinished", listed(result.unfinished, "reason")},
+          {"untold", listed(result.untold, "limits")}};
 }
 
 // Prints the summary, and writes it as the last event. If the events go to standard output, that
@@ -358,6 +359,10 @@ int run(const BuildArguments &options) {
   }
   for (const builder::JobFailure &one : result.unfinished) {
     complain(fmt::format("{}: not final: {}", builder::printable_line(one.job), one.text));
+  }
+  for (const builder::JobFailure &one : result.untold) {
+    complain(fmt::format("{}: limits not checked: the compiler tells no {}",
+                         builder::printable_line(one.job), one.text));
   }
   for (const builder::VariantFailure &failure : base->failures) {  // already printed
     result.failures.push_back({failure.program + "/" + failure.variant, failure.status.message});

@@ -103,11 +103,23 @@ json kernel_json(const packs::Kernel &kernel) {
   return out;
 }
 
+// Without names of later Kilns.
+std::vector<packs::Statistic> known_only(std::vector<packs::Statistic> statistics) {
+  std::erase_if(statistics, [](const packs::Statistic &statistic) {
+    return static_cast<std::size_t>(statistic.name) >= std::size(packs::kStatisticNames);
+  });
+  return statistics;
+}
+
 json variant_json(const packs::Variant &variant) {
   json kernels = json::array();
   for (const packs::Kernel &kernel : variant.kernels) kernels.push_back(kernel_json(kernel));
   json arguments = json::array();
   for (const packs::Argument &a : variant.arguments) arguments.push_back(argument_json(a));
+  json limits = json::object();
+  for (const packs::Statistic &limit : known_only(variant.limits)) {
+    limits[statistic_name(limit.name)] = limit.value;
+  }
   const std::uint32_t version = variant.il_version;
   return {
       {"name", variant.name},
@@ -123,7 +135,8 @@ json variant_json(const packs::Variant &variant) {
       {"source", optional_blob(variant.source)},
       {"il32", optional_blob(variant.il32)},
       {"il64", optional_blob(variant.il64)},
-      {"launches", launches_json(variant)}};
+      {"launches", launches_json(variant)},
+      {"limits", limits}};
 }
 
 json finish_json(const packs::Finish &finish) {
@@ -238,11 +251,7 @@ const char *statistic_name(packs::StatisticName name) {
 }
 
 std::vector<packs::Statistic> known_statistics(const packs::Binary &binary) {
-  std::vector<packs::Statistic> known = binary.statistics;
-  std::erase_if(known, [](const packs::Statistic &statistic) {
-    return static_cast<std::size_t>(statistic.name) >= std::size(packs::kStatisticNames);
-  });
-  return known;
+  return known_only(binary.statistics);
 }
 
 std::string kernel_name(const packs::Contents &contents, const packs::Digest &hash,

@@ -27,6 +27,7 @@
 #include "builder/process/worker_pool.hpp"
 #include "builder/prove/proof.hpp"
 #include "builder/prove/result_check.hpp"
+#include "builder/statistics/statistics.hpp"
 #include "runtime/identity/requirements.hpp"
 
 namespace kiln::builder {
@@ -168,6 +169,12 @@ std::vector<Task> make_tasks(const packs::Contents &base, const std::vector<Devi
                      device_entries[job.device], platforms[job.device], job.program});
   }
   return tasks;
+}
+
+// Returns what is known of the binary, or of the intermediate.
+std::vector<packs::Statistic> statistics_in(const JobResult &result) {
+  const auto &made = result.binary ? result.binary : result.intermediate;
+  return made ? made->statistics : std::vector<packs::Statistic>();
 }
 
 ObservedJob observed(const Task &task) {
@@ -313,6 +320,11 @@ class TaskRun {
       task->left_out = accuracy && !task->status.ok();  // which is no failure
       if (task->left_out) task->status.code = Code::requirement;
     }
+    if (const std::string beyond = beyond_limits(task->variant, statistics_in(task->result));
+        !beyond.empty()) {
+      task->status = Status(Code::failed, beyond);
+      task->result = {};
+    }
     if (task->result.binary) spill_.take(&*task->result.binary);
     if (task->result.intermediate) spill_.take(&*task->result.intermediate);
     for (JobResult::OtherGpu &gpu : task->result.other_gpus) {
@@ -375,6 +387,21 @@ class Collector {
             BuildResult *result)
       : devices_(devices), earlier_(earlier), result_(*result) {}
 
+  // Fails if the earlier binary of a job is beyond the variant's limits.
+  Status judge(const packs::Variant &variant, const Job &job, const std::string &name) {
+    const std::string key = devices_[job.device].description.key.text();
+    const auto *made = earlier_.binary(key, variant.hash);
+    if (made == nullptr) made = earlier_.intermediate(key, variant.hash);
+    if (made == nullptr) return {};
+    const std::string beyond = beyond_limits(variant, made->statistics);
+    if (beyond.empty()) {
+      note_untold(variant, made->statistics, name);
+      return {};
+    }
+    result_.failures.push_back({name, beyond});
+    return {Code::failed, beyond};
+  }
+
   // Adds the earlier binaries of a job, and returns how the binary was made; null if there is none.
   const packs::Finish *reuse(const Job &job, const packs::Digest &variant) {
     ++result_.reused;
@@ -398,6 +425,7 @@ class Collector {
       return;
     }
     ++(task->stored ? result_.stored : result_.compiled);
+    note_untold(task->variant, statistics_in(made), task->name);
     packs::Target &target = target_of(task->device);
     const packs::Finish &finish = (made.binary ? *made.binary : *made.intermediate).finish;
     if (finish.finality == packs::Finality::no) {
@@ -424,6 +452,12 @@ class Collector {
   }
 
  private:
+  void note_untold(const packs::Variant &variant, const std::vector<packs::Statistic> &statistics,
+                   const std::string &name) {
+    const std::string untold = untold_limits(variant, statistics);
+    if (!untold.empty()) result_.untold.push_back({name, untold});
+  }
+
   void add_for_other_gpu(const Task &task, JobResult::OtherGpu *gpu) {
     const DeviceInfo device = describe_other_gpu(task.device, gpu->compute_capability);
     if (!gpu->binary) {
@@ -522,10 +556,13 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
     } else if (job.need == Need::other_shard) {
       ++result.other_shards;
     } else if (job.need == Need::reuse) {
-      const packs::Finish *finish = collector.reuse(job, variant_of(base, job).hash);
-      watcher.ended({i, job_name(base, devices, job), program_of(base, job).name,
-                     variant_of(base, job).name, devices[job.device].label()},
-                    {Origin::reused, 0ms, {}, finish});
+      const std::string name = job_name(base, devices, job);
+      const Status judged = collector.judge(variant_of(base, job), job, name);
+      const packs::Finish *finish =
+          judged.ok() ? collector.reuse(job, variant_of(base, job).hash) : nullptr;
+      watcher.ended({i, name, program_of(base, job).name, variant_of(base, job).name,
+                     devices[job.device].label()},
+                    {Origin::reused, 0ms, judged, finish});
     } else {
       collector.made(&*task++);
     }

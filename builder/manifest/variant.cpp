@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -75,6 +76,7 @@ std::uint32_t factor_of(std::string_view text) {
   return 0;
 }
 
+constexpr std::int64_t kMostLimit = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t kMaxArguments = 64;
 constexpr std::int64_t kMaxChannels = 4;
 constexpr std::int64_t kMaxComponents = 16;
@@ -354,6 +356,7 @@ ManifestVariant read_common(const ManifestText &document, const TableReader &tab
     record.local_size = {(*local)[0], (*local)[1], 1};
   }
   record.arguments = read_own_arguments(document, table).value_or(defaults.arguments);
+  record.limits = read_limits(document, table, defaults.limits);
   read_host_check(table, &variant);
   const auto tolerance =
       table.numbers("tolerance", 1, {0, std::numeric_limits<float>::max(), false});
@@ -464,6 +467,24 @@ std::string multiple_text(const std::array<std::uint32_t, 3> &factor) {
   return text;
 }
 
+std::vector<packs::Statistic> read_limits(const ManifestText &document, const TableReader &table,
+                                          const std::vector<packs::Statistic> &defaults) {
+  const toml::table *entries = table.table("limits", "a table such as { spills = 0 }");
+  if (entries == nullptr) return defaults;
+  const TableReader reader(document, *entries, "\"limits\" of " + table.label());
+  const auto &names = packs::kStatisticNames;
+  reader.allow_only(sorted({std::begin(names), std::end(names)}));
+  std::map<packs::StatisticName, std::uint64_t> limits;
+  for (const packs::Statistic &one : defaults) limits[one.name] = one.value;
+  for (std::size_t i = 0; i < std::size(names); ++i) {
+    const auto value = reader.integer(names[i], 0, kMostLimit);
+    if (value) limits[static_cast<packs::StatisticName>(i)] = static_cast<std::uint64_t>(*value);
+  }
+  std::vector<packs::Statistic> all;
+  for (const auto &[name, value] : limits) all.push_back({0, name, value});
+  return all;
+}
+
 std::optional<std::vector<Argument>> read_own_arguments(const ManifestText &document,
                                                         const TableReader &table) {
   const toml::array *array = table.array("arguments", "an array of tables");
@@ -528,8 +549,8 @@ void read_host_check(const TableReader &table, ManifestVariant *variant) {
 std::vector<ManifestVariant> read_variants(const ManifestText &document, const TableReader &table,
                                            const std::string &name, const Defaults &defaults,
                                            const std::string &program_label) {
-  table.allow_only({"arguments", "il", "kernel", "local_size", "options", "pixels", "prelude",
-                    "range", "requires", "source", "stages", "tolerance"});
+  table.allow_only({"arguments", "il", "kernel", "limits", "local_size", "options", "pixels",
+                    "prelude", "range", "requires", "source", "stages", "tolerance"});
   const ManifestVariant common = read_common(document, table, defaults, program_label);
   std::vector<ManifestVariant> variants;
   for (const OptionChoice &choice : read_option_matrix(document, table)) {

@@ -60,7 +60,12 @@ struct Defaults {
   std::string options;
   std::optional<std::filesystem::path> source;
   std::vector<Argument> arguments;
+  std::vector<packs::Statistic> limits;
 };
+
+// Reads the table `limits` of a program or a variant; limits that it does not name are `defaults`.
+std::vector<packs::Statistic> read_limits(const ManifestText &document, const TableReader &table,
+                                          const std::vector<packs::Statistic> &defaults);
 
 // Returns one variant for each combination of `options`, named NAME, or NAME.CHOICE if there is a
 // choice. Options that merge work-items add the requirements range_multiple and no_global_offset.

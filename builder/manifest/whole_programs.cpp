@@ -106,7 +106,8 @@ bool has_pattern(const TableReader &table) {
 std::vector<ManifestProgram> read_whole_programs(const ManifestText &document,
                                                  const TableReader &table, const std::string &name,
                                                  const std::set<fs::path> &taken) {
-  table.allow_only({"il", "include_dirs", "kernels", "options", "prelude", "requires", "source"});
+  table.allow_only(
+      {"il", "include_dirs", "kernels", "limits", "options", "prelude", "requires", "source"});
   ManifestProgram common;
   for (const auto &folder : table.strings("include_dirs")) {
     common.include_dirs.push_back(table.folder(folder));
@@ -115,6 +116,7 @@ std::vector<ManifestProgram> read_whole_programs(const ManifestText &document,
   variant.record.name = "default";
   variant.record.kernels = read_kernels(table);
   variant.record.requirements = read_requirements(table);
+  variant.record.limits = read_limits(document, table, {});
   read_host_check(table, &variant);
   const std::vector<OptionChoice> choices = read_option_matrix(document, table);
   std::vector<ManifestProgram> programs;

@@ -2,7 +2,8 @@
 // What the compiler says of a variant's kernels, as packs keep it.
 #pragma once
 
-#include <string_view>
+#include <string>
+#include <vector>
 
 #include "builder/statistics/figure.hpp"
 
@@ -15,5 +16,13 @@ std::vector<packs::Statistic> statistics_of(const packs::Variant &variant, const
 // Returns the variant's statistics by what its binary and its build log say.
 std::vector<packs::Statistic> statistics_of(const packs::Variant &variant,
                                             const packs::Binary &binary);
+
+// Returns which statistics are beyond the variant's limits, with the kernel and the limit; empty if
+// none is.
+std::string beyond_limits(const packs::Variant &variant,
+                          const std::vector<packs::Statistic> &statistics);
+// Returns the limited statistics that some kernel lacks, "registers, waves"; empty if none.
+std::string untold_limits(const packs::Variant &variant,
+                          const std::vector<packs::Statistic> &statistics);
 
 }  // namespace kiln::builder

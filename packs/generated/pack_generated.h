@@ -732,7 +732,8 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_LOCAL_SIZE = 24,
     VT_ARGUMENTS = 26,
     VT_TOLERANCE = 28,
-    VT_LAUNCHES = 30
+    VT_LAUNCHES = 30,
+    VT_LIMITS = 32
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -782,6 +783,9 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint32_t launches() const {
     return GetField<uint32_t>(VT_LAUNCHES, 0);
   }
+  const flatbuffers::Vector<const kiln::packs::fb::Statistic *> *limits() const {
+    return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::Statistic *> *>(VT_LIMITS);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_NAME) &&
@@ -806,6 +810,8 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyVectorOfTables(arguments()) &&
            VerifyField<double>(verifier, VT_TOLERANCE, 8) &&
            VerifyField<uint32_t>(verifier, VT_LAUNCHES, 4) &&
+           VerifyOffset(verifier, VT_LIMITS) &&
+           verifier.VerifyVector(limits()) &&
            verifier.EndTable();
   }
 };
@@ -856,6 +862,9 @@ struct VariantBuilder {
   void add_launches(uint32_t launches) {
     fbb_.AddElement<uint32_t>(Variant::VT_LAUNCHES, launches, 0);
   }
+  void add_limits(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Statistic *>> limits) {
+    fbb_.AddOffset(Variant::VT_LIMITS, limits);
+  }
   explicit VariantBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -890,9 +899,11 @@ inline flatbuffers::Offset<Variant> CreateVariant(
     const kiln::packs::fb::Size3 *local_size = nullptr,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Argument>>> arguments = 0,
     double tolerance = 0.0,
-    uint32_t launches = 0) {
+    uint32_t launches = 0,
+    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Statistic *>> limits = 0) {
   VariantBuilder builder_(_fbb);
   builder_.add_tolerance(tolerance);
+  builder_.add_limits(limits);
   builder_.add_launches(launches);
   builder_.add_arguments(arguments);
   builder_.add_local_size(local_size);
@@ -924,12 +935,14 @@ inline flatbuffers::Offset<Variant> CreateVariantDirect(
     const kiln::packs::fb::Size3 *local_size = nullptr,
     const std::vector<flatbuffers::Offset<kiln::packs::fb::Argument>> *arguments = nullptr,
     double tolerance = 0.0,
-    uint32_t launches = 0) {
+    uint32_t launches = 0,
+    const std::vector<kiln::packs::fb::Statistic> *limits = nullptr) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto options__ = options ? _fbb.CreateString(options) : 0;
   auto requirements__ = requirements ? _fbb.CreateVector<flatbuffers::Offset<flatbuffers::String>>(*requirements) : 0;
   auto kernels__ = kernels ? _fbb.CreateVector<flatbuffers::Offset<kiln::packs::fb::Kernel>>(*kernels) : 0;
   auto arguments__ = arguments ? _fbb.CreateVector<flatbuffers::Offset<kiln::packs::fb::Argument>>(*arguments) : 0;
+  auto limits__ = limits ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Statistic>(*limits) : 0;
   return kiln::packs::fb::CreateVariant(
       _fbb,
       name__,
@@ -945,7 +958,8 @@ inline flatbuffers::Offset<Variant> CreateVariantDirect(
       local_size,
       arguments__,
       tolerance,
-      launches);
+      launches,
+      limits__);
 }
 
 struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

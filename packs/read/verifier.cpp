@@ -66,7 +66,8 @@ constexpr FieldRule kVariant[] = {text(kRequired),
                                   number<fb::Size3>(kRequired),
                                   tables(TableKind::argument, kRequired),
                                   number<double>(),
-                                  number<std::uint32_t>()};
+                                  number<std::uint32_t>(),
+                                  numbers<fb::Statistic>()};
 constexpr FieldRule kProgram[] = {
     text(kRequired), text(kRequired), tables(TableKind::variant, kRequired),
     texts(),         text(),          numbers<fb::Size3>()};

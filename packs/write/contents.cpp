@@ -48,6 +48,17 @@ Kernel read_kernel(const Pack &pack, const fb::Kernel &in) {
   return out;
 }
 
+std::vector<Statistic> read_statistics(
+    const flatbuffers::Vector<const fb::Statistic *> *statistics) {
+  std::vector<Statistic> out;
+  if (statistics == nullptr) return out;
+  for (const fb::Statistic *statistic : *statistics) {
+    out.push_back(
+        {statistic->kernel(), static_cast<StatisticName>(statistic->name()), statistic->value()});
+  }
+  return out;
+}
+
 Variant read_variant(const std::shared_ptr<const Pack> &pack, const fb::Variant &in) {
   Variant out;
   out.name = in.name()->str();
@@ -68,6 +79,7 @@ Variant read_variant(const std::shared_ptr<const Pack> &pack, const fb::Variant 
   }
   out.tolerance = in.tolerance();
   out.launches = optional_blob(pack, pack->blob(in.launches()));
+  out.limits = read_statistics(in.limits());
   return out;
 }
 
@@ -92,17 +104,6 @@ Finish read_finish(const fb::Provenance &in) {
              text(in.unproven())};
   if (in.local_sizes() == nullptr) return out;
   for (const fb::Size3 *size : *in.local_sizes()) out.local_sizes.push_back(to_array(*size));
-  return out;
-}
-
-std::vector<Statistic> read_statistics(
-    const flatbuffers::Vector<const fb::Statistic *> *statistics) {
-  std::vector<Statistic> out;
-  if (statistics == nullptr) return out;
-  for (const fb::Statistic *statistic : *statistics) {
-    out.push_back(
-        {statistic->kernel(), static_cast<StatisticName>(statistic->name()), statistic->value()});
-  }
   return out;
 }
 

@@ -272,7 +272,9 @@ def variant(table, blobs, texts):
             "il_version": f"{word >> 16 & 255}.{word >> 8 & 255}",
             "pixels": list(table.fixed(9, "III")), "local_size": list(table.fixed(10, "III")),
             "arguments": [argument(each) for each in table.tables(11)],
-            "tolerance": table.number(12, "d"), "launches": [json.loads(line) for line in lines]}
+            "tolerance": table.number(12, "d"), "launches": [json.loads(line) for line in lines],
+            "limits": {STATISTICS[name]: value for value, _, name in table.all_fixed(14, "QII")
+                       if name < len(STATISTICS)}}
 
 
 def program(table, blobs, texts):

@@ -197,10 +197,13 @@ inline Contents parameters_sample() {
   return contents;
 }
 
-// All of that, and statistics of binaries: of several kernels, and with a name of a later Kiln.
+// All of that, limits, and statistics of binaries: of several kernels, and with a name of a later
+// Kiln.
 inline Contents statistics_sample() {
   using packs::StatisticName;
   Contents contents = parameters_sample();
+  contents.programs[0].variants[1].limits = {{0, StatisticName::registers, 64},
+                                             {0, StatisticName::waves, 8}};
   contents.targets[0].binaries[0].statistics = {{0, StatisticName::registers, 24},
                                                 {0, StatisticName::spills, 0},
                                                 {0, StatisticName::waves, 10}};

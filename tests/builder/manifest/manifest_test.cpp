@@ -108,14 +108,16 @@ TEST_CASE("A misspelt key gets the line, a caret and the nearest key") {
         "m.toml:3:1: error: unknown key \"optoins\" in [program.p]\n"
         "optoins = []\n"
         "^\n"
-        "expected one of: arguments, baseline, include_dirs, options, prefer, reference, sizes, "
+        "expected one of: arguments, baseline, include_dirs, limits, options, prefer, reference, "
+        "sizes, "
         "source, variant; "
         "did you mean \"options\"?\n");
   CHECK(Project().variant_error("  kernal = \"k\"") ==
         "m.toml:3:3: error: unknown key \"kernal\" in [program.p.variant.v]\n"
         "  kernal = \"k\"\n"
         "  ^\n"
-        "expected one of: arguments, il, kernel, local_size, options, pixels, prelude, range, "
+        "expected one of: arguments, il, kernel, limits, local_size, options, pixels, prelude, "
+        "range, "
         "requires, source, stages, tolerance; "
         "did you mean \"kernel\"?\n");
   CHECK(Project().error("schema = 1\n[zzzzzz]\n") ==
@@ -135,7 +137,8 @@ TEST_CASE("The first of several unknown keys is reported") {
         "m.toml:3:1: error: unknown key \"zebra\" in [program.p]\n"
         "zebra = 1\n"
         "^\n"
-        "expected one of: arguments, baseline, include_dirs, options, prefer, reference, sizes, "
+        "expected one of: arguments, baseline, include_dirs, limits, options, prefer, reference, "
+        "sizes, "
         "source, variant\n");
 }
 

@@ -420,6 +420,21 @@ TEST_CASE("Parameters may be vectors of floats") {
         "expected an array of 2 numbers\n");
 }
 
+TEST_CASE("A variant has the program's limits and its own, which replace them") {
+  using kiln::packs::Statistic;
+  using kiln::packs::StatisticName;
+  const Manifest manifest = Project().good(
+      "schema = 1\n[program.p]\nsource = \"src/a.cl\"\n"
+      "limits = { spills = 0, registers = 64 }\n[program.p.variant.v]\nkernel = \"k\"\n"
+      "[program.p.variant.w]\nkernel = \"k\"\nlimits = { waves = 8, registers = 32 }\n");
+  const auto &variants = manifest.programs[0].variants;
+  CHECK(variants[0].record.limits ==
+        std::vector<Statistic>{{0, StatisticName::registers, 64}, {0, StatisticName::spills, 0}});
+  CHECK(variants[1].record.limits == std::vector<Statistic>{{0, StatisticName::registers, 32},
+                                                            {0, StatisticName::spills, 0},
+                                                            {0, StatisticName::waves, 8}});
+}
+
 TEST_CASE("The kernels after the first have arguments of their own") {
   const std::string head =
       "schema = 1\n[program.p.variant.v]\nkernel = \"k\"\nsource = \"src/a.cl\"\n";

@@ -90,6 +90,14 @@ struct Argument {
   bool operator==(const Argument &) const = default;
 };
 
+// A figure that the compiler gives for a kernel's code.
+struct Statistic {
+  std::uint32_t kernel = 0;                       // index among the variant's kernels
+  StatisticName name = StatisticName::registers;  // others than the known ones are of later Kilns
+  std::uint64_t value = 0;
+  bool operator==(const Statistic &) const = default;
+};
+
 // One way to compute a result; its kernels run one after the other.
 struct Variant {
   std::string name;
@@ -106,6 +114,8 @@ struct Variant {
   std::vector<Argument> arguments;                   // in the order of the kernels' parameters
   double tolerance = 0;                  // largest allowed difference from the reference
   std::optional<BlobSource> launches{};  // an application's, recorded: lines as in FORMAT.md
+  // What the statistics of each kernel may be; ascending by name, `kernel` is 0.
+  std::vector<Statistic> limits{};
   bool operator==(const Variant &) const = default;
 };
 
@@ -134,14 +144,6 @@ struct KernelFacts {
   std::uint64_t private_bytes = 0;
   std::uint64_t local_bytes = 0;
   bool operator==(const KernelFacts &) const = default;
-};
-
-// A figure that the compiler gives for a kernel's code.
-struct Statistic {
-  std::uint32_t kernel = 0;                       // index among the variant's kernels
-  StatisticName name = StatisticName::registers;  // others than the known ones are of later Kilns
-  std::uint64_t value = 0;
-  bool operator==(const Statistic &) const = default;
 };
 
 // How a binary was made final, or why it is not final, and what its results were compared with.
