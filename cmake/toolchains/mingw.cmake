@@ -42,5 +42,5 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 # Debian has wine in PATH by one of its packages, and this path by another.
 find_program(KILN_WINE NAMES wine64 wine PATHS /usr/lib/wine)
 if(KILN_WINE)
-  set(CMAKE_CROSSCOMPILING_EMULATOR ${KILN_WINE})
+  set(CMAKE_CROSSCOMPILING_EMULATOR ${CMAKE_CURRENT_LIST_DIR}/wine.sh ${KILN_WINE})
 endif()

@@ -7,14 +7,12 @@
 include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)
 find_program(cxx x86_64-w64-mingw32-g++-posix)
 find_program(wine NAMES wine64 wine PATHS /usr/lib/wine)
-find_program(wineserver wineserver PATHS /usr/lib/wine)
 set(root $ENV{KILN_MINGW_ROOT})
 if(NOT root)
   execute_process(COMMAND ${KILN_LAB} path mingw/dev OUTPUT_VARIABLE root
     OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
-foreach(part "cxx;g++-mingw-w64-x86-64-posix" "wine;wine64" "wineserver;wine64"
-    "root;the laboratory's mingw root")
+foreach(part "cxx;g++-mingw-w64-x86-64-posix" "wine;wine64" "root;the laboratory's mingw root")
   list(GET part 0 variable)
   list(GET part 1 what)
   if(NOT ${variable} OR NOT EXISTS ${${variable}})
@@ -24,16 +22,11 @@ foreach(part "cxx;g++-mingw-w64-x86-64-posix" "wine;wine64" "wineserver;wine64"
 endforeach()
 
 set(ENV{KILN_MINGW_ROOT} ${root})
-# A Windows of its own, without a display.
+# A Windows of its own.
 set(ENV{WINEPREFIX} ${WORK}/wine)
-set(ENV{WINEDEBUG} -all)
-set(ENV{WINEDLLOVERRIDES} "mscoree,mshtml=")
-unset(ENV{DISPLAY})
+set(wine ${KILN_SOURCE}/cmake/toolchains/wine.sh ${wine})
 file(MAKE_DIRECTORY ${WORK})
 run(${wine} wineboot -i)
-# Else the first test's program starts the server, which keeps its output open. It ends when nobody
-# has used it for five minutes.
-run(sh -c "'${wineserver}' -p300 >/dev/null 2>&1")
 set(TOOLCHAIN ${KILN_SOURCE}/cmake/toolchains/mingw.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/runtime_alone.cmake)
 
