@@ -86,6 +86,43 @@ TEST_CASE_METHOD(FirstLaunchFixture, "what was launched once is known at the nex
   CHECK_FALSE(is_passed_over());
 }
 
+TEST_CASE_METHOD(FirstLaunchFixture, "a sequence has first launches, too, and gives its event",
+                 "[first_launch]") {
+  const bool wants_event = GENERATE(false, true);
+  const auto run = [&](const Start &start) {
+    kiln_kernel *kernel = nullptr;
+    kiln_queue *queue = nullptr;
+    kiln_sequence *sequence = nullptr;
+    kiln_event *event = nullptr;
+    CHECK(kiln_kernel_create(start.load.program, "k", &kernel, nullptr) == KILN_OK);
+    CHECK(kiln_queue_create(start.load.loader, nullptr, &queue, nullptr) == KILN_OK);
+    const std::uint32_t value = 7;
+    for (unsigned i = 0; i < 2; ++i) {
+      (void)kiln_kernel_set_value(kernel, i, &value, sizeof(value), nullptr);
+    }
+    kiln_ndrange range{};
+    range.dimensions = 1;
+    range.global[0] = 64;
+    CHECK(kiln_sequence_begin(queue, &sequence, nullptr) == KILN_OK);
+    CHECK(kiln_sequence_add(sequence, kernel, &range, nullptr) == KILN_OK);
+    CHECK(kiln_sequence_end(sequence, nullptr) == KILN_OK);
+    CHECK(kiln_sequence_run(sequence, nullptr, 0, wants_event ? &event : nullptr, nullptr) ==
+          KILN_OK);
+    CHECK((event != nullptr) == wants_event);
+    kiln_event_release(event);
+    kiln_sequence_release(sequence);
+    kiln_kernel_release(kernel);
+    kiln_queue_release(queue);
+  };
+  {
+    const Start start(pack, overlay);
+    run(start);
+  }
+  dies();
+  dies();
+  CHECK_FALSE(is_passed_over());  // what was launched once is known
+}
+
 TEST_CASE_METHOD(FirstLaunchFixture, "a launch that did not end well leaves the next one the first",
                  "[first_launch][fork]") {
   const std::function<void()> faults[] = {[] { fake().launch_code = CL_OUT_OF_RESOURCES; },

@@ -4,6 +4,7 @@
 #include <functional>
 #include <thread>
 
+#include "kiln/listing.h"
 #include "tests/runtime/fake/load.hpp"
 
 using namespace kiln;
@@ -90,6 +91,23 @@ TEST_CASE("a healthy driver takes the exact binary, built as it was", "[ladder]"
     CHECK(mentions(load.json(), "\"nearest\": null"));
   }
   CHECK(fake().live == 0);
+}
+
+TEST_CASE("a program's hash is of its sources and options, not of its binaries", "[ladder]") {
+  reset_fake();
+  const auto hash = [](const packs::Contents &contents, const char *program) {
+    const FakeLoad load(written(contents));
+    CHECK(kiln_loader_program_hash(load.loader, nullptr) == 0);
+    return kiln_loader_program_hash(load.loader, program);
+  };
+  packs::Contents contents = fake_contents();
+  const std::uint64_t number = hash(contents, "p");
+  CHECK(number != 0);
+  CHECK(hash(contents, "absent") == 0);
+  contents.targets.clear();
+  CHECK(hash(contents, "p") == number);
+  contents.programs[0].variants[0].hash[0] = 2;  // which is of its source and options
+  CHECK(hash(contents, "p") != number);
 }
 
 TEST_CASE("every fault of a driver is a miss, is named, and the ladder goes on", "[ladder]") {

@@ -23,9 +23,11 @@ TEST_CASE_METHOD(OverlayFixture, "an entry of before the driver or the system ch
   char &digit = facts[at + 14];
   digit = digit == '0' ? '1' : '0';
   entry.facts = facts;
-  std::uint8_t header[runtime::kEntryHeaderSize];
+  std::uint8_t header[runtime::kEntryHeaderSize + 1];
+  header[runtime::kEntryHeaderSize] = 77;
   runtime::encode_entry_header(entry, header);
-  std::string changed(reinterpret_cast<const char *>(header), sizeof(header));
+  CHECK(header[runtime::kEntryHeaderSize] == 77);  // nothing behind it is written
+  std::string changed(reinterpret_cast<const char *>(header), runtime::kEntryHeaderSize);
   changed += std::string(entry.key) + facts;
   changed.append(reinterpret_cast<const char *>(entry.binary.data), entry.binary.size);
   std::ofstream(overlay / entries[0], std::ios::binary) << changed;

@@ -21,7 +21,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-enum class Fault { none, kill_before, kill_after, disk_full, io_error, short_count, lost_rename };
+enum class Fault {
+  none,
+  kill_before,
+  kill_after,
+  disk_full,
+  io_error,
+  short_count,
+  lost_rename,
+  no_locks,
+  locked
+};
 
 struct Plan {
   Fault fault = Fault::none;
@@ -32,7 +42,7 @@ struct Plan {
 Plan plan;
 
 // Calls by what can become of them.
-enum Calls : unsigned { kAny = 0, kWrites = 1, kCounts = 2, kRenames = 4 };
+enum Calls : unsigned { kAny = 0, kWrites = 1, kCounts = 2, kRenames = 4, kLocks = 8 };
 
 bool applies(unsigned calls) {
   switch (plan.fault) {
@@ -40,6 +50,8 @@ bool applies(unsigned calls) {
     case Fault::disk_full: return (calls & kWrites) != 0;
     case Fault::short_count: return (calls & kCounts) != 0;
     case Fault::lost_rename: return (calls & kRenames) != 0;
+    case Fault::no_locks:
+    case Fault::locked: return (calls & kLocks) != 0;
     default: return true;
   }
 }
@@ -62,6 +74,8 @@ auto faulty(unsigned calls, Real real) -> decltype(real(1.0)) {
       break;
     case Fault::disk_full: errno = ENOSPC; return -1;
     case Fault::io_error: errno = EIO; return -1;
+    case Fault::no_locks: errno = ENOLCK; return -1;
+    case Fault::locked: errno = EWOULDBLOCK; return -1;
     case Fault::short_count: return real(0.5);
     default: break;
   }
@@ -141,7 +155,7 @@ int __wrap_fsync(int fd) {
   return faulty(kWrites, [&](double) { return KILN_REAL(fsync)(fd); });
 }
 int __wrap_flock(int fd, int operation) {
-  return faulty(kAny, [&](double) { return KILN_REAL(flock)(fd, operation); });
+  return faulty(kLocks, [&](double) { return KILN_REAL(flock)(fd, operation); });
 }
 int __wrap_mkdir(const char *path, mode_t mode) {
   return faulty(kWrites, [&](double) { return KILN_REAL(mkdir)(path, mode); });
@@ -278,6 +292,18 @@ TEST_CASE_METHOD(Fixture, "a process may be killed at any call, and a file syste
     }
     CAPTURE(fault.name, tried);
     CHECK(tried >= fault.least);
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "a process without locks leaves no marker, unless another has taken it",
+                 "[faults]") {
+  for (const Fault fault : {Fault::no_locks, Fault::locked}) {
+    const Machine machine(base, 0);
+    const Outcome outcome = start_with({fault, 1, true}, base, machine.overlay);
+    CHECK(outcome.hit);
+    CHECK(outcome.loaded);
+    CHECK(names_in(machine.overlay, "a-").empty() == (fault == Fault::no_locks));
+    check_settled(machine, KILN_RUNG_OVERLAY);
   }
 }
 

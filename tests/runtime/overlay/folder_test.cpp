@@ -219,6 +219,12 @@ TEST_CASE_METHOD(OverlayFixture, "a temporary counts while it may be another pro
   CHECK(left(60, 2 * size + 4) == 1);
   CHECK(left(3600 + 60, 2 * size + 4) == 2);
   CHECK(names_in(overlay, "temporary-").empty());
+  // What was removed takes no room.
+  for (const std::string &entry : names_in(overlay, "e-")) fs::remove(overlay / entry);
+  folder.write(fs::path("overlay") / name, "12345");
+  set_age(overlay / name, 3600 + 60);
+  { const Start start(base, overlay, 0, "p", 0, size); }
+  CHECK(names_in(overlay, "e-").size() == 1);
 }
 
 TEST_CASE_METHOD(OverlayFixture, "a folder with an entry's name makes no room and is passed over",

@@ -119,6 +119,30 @@ TEST_CASE(
   CHECK(runtime::kNoLoad.value() == 255);
 }
 
+TEST_CASE("a death is recorded once for each marker, and not of what is known to work",
+          "[journal]") {
+  using runtime::Verdict;
+  runtime::Journal journal;
+  journal.add({1, Verdict::crashed, KILN_RUNG_EXACT, 3});
+  journal.add({2, Verdict::crashed, KILN_RUNG_EXACT, 3});
+  journal.add({2, Verdict::proven, KILN_RUNG_EXACT});
+  journal.add({3, Verdict::proven, KILN_RUNG_EXACT});
+  const auto is_new = [&](std::uint64_t id, std::uint16_t marker) {
+    std::vector<std::uint64_t> found;
+    return journal.is_new_death({id, Verdict::crashed, KILN_RUNG_EXACT, marker}, &found);
+  };
+  CHECK_FALSE(is_new(1, 3));
+  CHECK(is_new(1, 4));
+  CHECK_FALSE(is_new(2, 3));
+  CHECK_FALSE(is_new(2, 4));
+  CHECK_FALSE(is_new(3, 3));
+  CHECK(is_new(4, 3));
+  std::vector<std::uint64_t> found = {4};
+  CHECK_FALSE(journal.is_new_death({4, Verdict::crashed, KILN_RUNG_EXACT, 3}, &found));
+  CHECK(journal.has_marker(3));
+  CHECK_FALSE(journal.has_marker(4));
+}
+
 TEST_CASE("a journal that is started anew keeps what counts", "[journal]") {
   using runtime::Verdict;
   runtime::Journal journal;
