@@ -60,7 +60,7 @@ TEST_CASE("a damaged text of a linked program is refused or another program", "[
   for (const char *rest :
        {"", "source 0 0\n\n", "source 1 0\n\n\n", "source 00 0\n\n\n", "source  0\n\n\n",
         "source 18446744073709551615 0\n\n\n", "source 18446744073709551616 0\n\n\n",
-        "source 0 0\n\n\nsource", "other 0 0\n\n\n", "source 0 0\n\n\n\n"}) {
+        "source 0 0\n\n\nsource", "source 2 01\nx\n", "other 0 0\n\n\n", "source 0 0\n\n\n\n"}) {
     CHECK(read_and_written(first + rest).empty());
   }
   CHECK(read_and_written(first + "source 0 0\n\n\n") == first + "source 0 0\n\n\n");
