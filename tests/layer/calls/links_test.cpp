@@ -211,6 +211,9 @@ TEST_CASE(
     packs::Variant odd = others.programs[0].variants[0];
     odd.name = "linked-";
     contents.programs[0].variants.insert(contents.programs[0].variants.begin(), odd);
+    odd.name = "alone";  // no link
+    odd.hash[0] = 99;
+    contents.programs[0].variants.insert(contents.programs[0].variants.begin(), odd);
     write(contents, links.folder.path() / "packs" / entry.path().filename());
   }
   links.run({{"KILN_PACK", (links.folder.path() / "packs").string()}}, [](const Application &a) {
