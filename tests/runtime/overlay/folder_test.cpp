@@ -221,10 +221,11 @@ TEST_CASE_METHOD(OverlayFixture, "a temporary counts while it may be another pro
   CHECK(names_in(overlay, "temporary-").empty());
   // What was removed takes no room.
   for (const std::string &entry : names_in(overlay, "e-")) fs::remove(overlay / entry);
+  { const Start start(base, overlay, 0, "p", 0, 2 * size); }
   folder.write(fs::path("overlay") / name, "12345");
   set_age(overlay / name, 3600 + 60);
-  { const Start start(base, overlay, 0, "p", 0, size); }
-  CHECK(names_in(overlay, "e-").size() == 1);
+  { const Start start(base, overlay, 0, "q", 0, 2 * size); }
+  CHECK(names_in(overlay, "e-").size() == 2);
 }
 
 TEST_CASE_METHOD(OverlayFixture, "a folder with an entry's name makes no room and is passed over",
