@@ -384,15 +384,15 @@ void add_build(CLI::App &app, Command *command) {
   sub->add_option("input", options->input, "Manifest (.toml) or base pack")->required();
   add_device_option(*sub, &options->selector);
   sub->add_option("--virtual", options->virtual_devices,
-                  "Build for devices that are not here, such as neo:skl,tgllp, "
-                  "mesa:vangogh, nvidia.toml:sm_80 or ocloc.toml:dg2; repeatable. This machine's "
+                  "Build for absent devices, such as neo:skl,tgllp; BACKEND is 'neo', 'mesa' or "
+                  "a compiler's description, such as nvidia.toml; repeatable. This machine's "
                   "devices are then left out unless --device names them")
       ->expected(1)
       ->take_all()
       ->check(as_validator(check_spec, ""))
       ->type_name("BACKEND:MODEL,...");
   add_output_option(*sub, &options->output,
-                    "Pack to write; if it exists, its binaries and targets are kept");
+                    "Pack to write; if it exists, its targets and measurements are kept");
   sub->add_flag("--dry-run", options->dry_run,
                 "Show the jobs, and why each is needed; run none and write nothing");
   add_timeout_option(*sub, &options->timeout_seconds, "Seconds that each step of a job may take");
@@ -409,8 +409,8 @@ void add_build(CLI::App &app, Command *command) {
   sub->add_flag("--no-finish", options->no_finish,
                 "Pack binaries as the driver gives them; first launches may then compile");
   sub->add_flag("--no-hardware", options->no_hardware,
-                "The drivers act as devices that are not there, as --virtual makes them: call no "
-                "binary launched, and keep one whose launch ends the process");
+                "The driver acts as an absent device: mark no binary as launched, and pack one "
+                "even if its launch ends the process");
   add_reference_options(*sub, &options->references);
   sub->add_flag("--require-proof", options->require_proof,
                 "Fail new binaries whose results could not be compared")

@@ -401,8 +401,9 @@ void add_compress_option(CLI::App &command, packs::WriteOptions *options) {
             options->purpose = purpose->second;
             options->train = packs::train_dictionary;
           },
-          "Compress all blobs again: 'startup' (fast to decode), 'fleet' (small, and targets can "
-          "be sliced out) or 'archive' (smallest); 'none': store binaries uncompressed")
+          "Recompress the pack: 'startup' (fast to decode), 'fleet' (small, and targets can be "
+          "sliced out) or 'archive' (smallest); 'none': store binaries uncompressed; default: only "
+          "new data, as 'startup'")
       ->type_name("HOW");
 }
 

@@ -150,7 +150,7 @@ void add_load_options(CLI::App &command, LoadOptions *options) {
   command
       .add_option_function<std::vector<std::string>>(
           "--without", set_without,
-          "Do not load 'binary' (overlay, exact, intermediate), 'il' or 'source'")
+          "Do not load 'binary' (overlay, exact, intermediate PTX), 'il' or 'source'")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(words).description(""))

@@ -334,7 +334,8 @@ void add_run(CLI::App &app, Command *command) {
                   "Use VALUE instead of the default, or X,Y,... for several components; repeatable")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  sub->add_option("--local", options->local, "Work-group size: X [Y [Z]]")
+  sub->add_option("--local", options->local,
+                  "Work-group size: one to three numbers, separated by spaces")
       ->expected(1, 3)
       ->check(CLI::Range(1, 1 << 30).description(""))
       ->type_name("N");

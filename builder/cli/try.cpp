@@ -241,8 +241,8 @@ void add_try(CLI::App &app, Command *command) {
   CLI::App *sub = app.add_subcommand(
       "try", "Run an application twice, first recorded, then with binaries, and compare the runs");
   add_output_option(*sub, &arguments->output,
-                    "Pack to write; if it exists, its binaries and targets are kept; default: the "
-                    "application's name with .kiln, which must not exist");
+                    "Pack to write; if it exists, its targets and measurements are kept; default: "
+                    "the application's name with .kiln, which must not exist");
   sub->add_option("--spool", arguments->spool,
                   "Record into this folder, and keep it; default: a temporary folder")
       ->type_name("DIR");

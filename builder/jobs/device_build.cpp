@@ -34,7 +34,7 @@ namespace kiln::builder {
 
 namespace {
 
-constexpr std::size_t kFew = 4096;
+constexpr std::size_t kLeastSpilled = 4096;  // bytes; smaller blobs stay in memory
 
 packs::Descriptor nameless_file() {
   std::error_code error;
@@ -56,7 +56,7 @@ struct Task {
   const packs::Variant &variant;
   const DeviceInfo &device;
   TunedSizes tuned;
-  const packs::Bytes &device_entries;
+  const packs::Bytes &device_entries;  // as in JobRequest
   const std::string &platform;
   std::size_t place = 0;  // index of the program in the base pack
   const ResultCheck *check = nullptr;
@@ -85,9 +85,9 @@ std::vector<std::string> platforms_of(const std::vector<DeviceInfo> &devices) {
   return platforms;
 }
 
-// Returns for each device what its driver compiles whenever it is opened, from
-// harvest_device_entries(). Empty if nothing is to be compiled and finished for the device, or if
-// its driver has no cache for that. If a harvest fails, the jobs notice.
+// Returns for each device the entries that Mesa adds to its shader cache when it opens the device;
+// empty for other drivers, if no job compiles and finishes for the device, or after a failure,
+// which the jobs then report ("Mesa wrote no shader cache").
 std::vector<packs::Bytes> harvest_all_device_entries(const std::vector<DeviceInfo> &devices,
                                                      const std::vector<Job> &plan, bool finish,
                                                      std::chrono::milliseconds timeout) {
@@ -181,7 +181,7 @@ ObservedJob observed(const Task &task) {
   return {task.number, task.name, task.program.name, task.variant.name, task.device.label()};
 }
 
-// Returns the end of a job that is over.
+// Returns what the observer is told of the job's end.
 JobEnd end_of(const Task &task, std::chrono::milliseconds took) {
   const JobResult &made = task.result;
   const auto &binary = made.binary ? made.binary : made.intermediate;
@@ -266,8 +266,8 @@ class TaskRun {
     return store_.is_open() ? action_of(request_of(task, options_), task.platform) : Action("");
   }
 
-  // Returns whether the answer is about the job, not about a machine that lacks room, its device or
-  // the linker that finishes the binary.
+  // Returns whether the answer may be stored: it comes from the job, and not from an I/O error, a
+  // full disk, or a missing device or linker on this machine.
   bool is_of_the_job(const Task &task, const nlohmann::json &answer) const {
     switch (status_from(answer).code) {
       case Code::no_space:
@@ -314,10 +314,10 @@ class TaskRun {
   void take(Task *task, const nlohmann::json &answer) {
     task->status = status_from(answer);
     if (task->status.ok()) task->result = job_result(task->variant, answer);
-    const bool accuracy = needs_proof(task->variant);
-    if (task->status.ok() && (options_.require_proof || accuracy)) {
-      task->status = drop_unproven(&task->result, accuracy);
-      task->left_out = accuracy && !task->status.ok();  // which is no failure
+    const bool requires_proof = needs_proof(task->variant);
+    if (task->status.ok() && (options_.require_proof || requires_proof)) {
+      task->status = drop_unproven(&task->result, requires_proof);
+      task->left_out = requires_proof && !task->status.ok();  // which is no failure
       if (task->left_out) task->status.code = Code::requirement;
     }
     if (const std::string beyond = beyond_limits(task->variant, statistics_in(task->result));
@@ -497,7 +497,7 @@ class Collector {
 }  // namespace
 
 void Spill::take(packs::BlobSource *blob) {
-  if (!blob->raw() || blob->raw()->size() < kFew || is_refused_) return;
+  if (!blob->raw() || blob->raw()->size() < kLeastSpilled || is_refused_) return;
   if (!file_) file_ = std::make_shared<const packs::Descriptor>(nameless_file());
   const std::uint64_t place = size_, size = blob->raw()->size();
   if (!*file_ || packs::write_all(file_->get(), {blob->raw()->data(), size}, place) != 0) {

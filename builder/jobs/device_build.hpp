@@ -95,8 +95,8 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
                              BuildObserver *observer);
 
 // Returns for each job of `plan` whether it would be compiled and the store has it. `plan` is from
-// make_plan() with the same options, and `tunings` are the plan's. If there is a store, asks
-// drivers what they compile when they are opened. Fails as Store::open() does.
+// make_plan() with the same options, and `tunings` are the plan's. If there is a store, opens
+// Mesa's devices as a build does. Fails as Store::open() does.
 Result<std::vector<bool>> stored_jobs(const packs::Contents &base,
                                       const std::vector<DeviceInfo> &devices,
                                       const std::vector<packs::Tuning> &tunings,

@@ -105,11 +105,11 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
   if (binary != nullptr && is_virtual(binary->finish)) {
     return "no device of this kind has launched the earlier binary";
   }
-  const bool accuracy = runtime::requires_word(variant.requirements, runtime::kProof);
+  const bool requires_proof = runtime::requires_word(variant.requirements, runtime::kProof);
   const auto is_proven = [&](const packs::Binary *b) {
-    return b && packs::is_proof(b->finish.proof, accuracy);
+    return b && packs::is_proof(b->finish.proof, requires_proof);
   };
-  if ((options.require_proof || accuracy) && !is_proven(binary) && !is_proven(intermediate)) {
+  if ((options.require_proof || requires_proof) && !is_proven(binary) && !is_proven(intermediate)) {
     return "nothing proves the earlier binary's results";
   }
   // NVIDIA's linker makes cubins, also for other compute capabilities. A cubin loads on the driver
@@ -123,7 +123,7 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
   // Other compute capabilities to make code for, besides the device's own.
   for (const std::uint32_t compute_capability : options.gpu_archs) {
     // The variant requires a proof, and code for another device cannot be launched here to get one.
-    if (accuracy) break;
+    if (requires_proof) break;
     const DeviceInfo other = describe_other_gpu(device, compute_capability);
     const std::string &other_key = other.description.key.text();
     if (makes_cubins && known.earlier.binary(other_key, variant.hash) == nullptr) {

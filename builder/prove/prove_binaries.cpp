@@ -104,8 +104,8 @@ Status judge_results(const JobRequest &request, const Expect &expect, const Proo
   if (!proof.launched.ok() && proof.results.empty()) return {};
   const double tolerance = request.variant.tolerance;
   const Expectation expected = expect(request);
-  const bool accuracy = needs_proof(request.variant);
-  if (accuracy && !expected.by_reference) {
+  const bool requires_proof = needs_proof(request.variant);
+  if (requires_proof && !expected.by_reference) {
     // A program built from source with the same options would be as inaccurate.
     binary->finish.unproven = "they were not compared with a reference";
     return {};
@@ -116,7 +116,7 @@ Status judge_results(const JobRequest &request, const Expect &expect, const Proo
     binary->finish.unproven.clear();
     return status;
   }
-  if (accuracy && !status.ok() && !expected.broken) {  // left out, which is no failure
+  if (requires_proof && !status.ok() && !expected.broken) {  // left out, which is no failure
     binary->finish.unproven = std::move(status.message);
     return {};
   }

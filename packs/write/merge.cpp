@@ -14,9 +14,9 @@
 namespace kiln::packs {
 namespace {
 
-// If both sides have a value for the same name, the smaller one in a total order over all written
-// data is kept, so that packs merged in any sequence give the same bytes. order() returns a
-// negative number, zero or a positive number.
+// If both sides have a value for the same name, the one that comes first in a total order over all
+// written data is kept, so that packs merged in any sequence give the same bytes. order() returns a
+// negative number if `a` comes first, zero if they are equal, else a positive number.
 template <typename T>
 int order(const T &a, const T &b) {
   if (a < b) return -1;
@@ -31,7 +31,7 @@ std::vector<std::uint64_t> bits(const std::vector<double> &numbers) {
   return all;
 }
 
-// Without what unite_parameters() unites.
+// fields() returns what is compared. unite_parameters() merges a kernel's other fields.
 auto fields(const Kernel &k) { return std::tie(k.name, k.range); }
 auto fields(const Parameter &p) {
   return std::tie(p.name, p.type, p.size, p.address_space, p.access, p.qualifiers);
@@ -82,7 +82,7 @@ int order(const std::optional<BlobSource> &a, const std::optional<BlobSource> &b
   return a && b ? order(*a, *b) : order(!a, !b);
 }
 
-// The variant with more source and IL comes first.
+// The variant that has source comes first, else the one that has il32, else il64.
 int order(const Variant &a, const Variant &b) {
   const auto lacks = [](const Variant &v) { return std::tuple(!v.source, !v.il32, !v.il64); };
   const auto plain = [](const Variant &v) {
@@ -128,8 +128,8 @@ int order_parameters(const Kernel &a, const Kernel &b) {
   return order_all(a.parameters, b.parameters);
 }
 
-// Takes for each kernel the parameters of the side that comes first. One hash means one list of
-// kernels.
+// Takes for each kernel the parameters of the side that comes first. Both variants have one hash,
+// which covers the names of their kernels.
 void unite_parameters(const Variant &from, Variant *into) {
   const std::size_t count = std::min(from.kernels.size(), into->kernels.size());
   for (std::size_t i = 0; i < count; ++i) {
@@ -169,7 +169,8 @@ std::string_view finisher_version(const Finish &finish) {
 }
 
 // Orders two binaries with different bytes by the rules in FORMAT.md, and sets `*rule` to the one
-// that decides. The older driver's binary comes first, since a newer driver accepts it, too.
+// that decides. The older driver's binary comes first: if the target's key leaves out the driver's
+// version, as NVIDIA's does, a newer driver accepts it, too.
 int order_bytes(const Binary &a, const Binary &b, MergeRule *rule) {
   *rule = MergeRule::finality;
   if (const int o = order(rank(a.finish.finality), rank(b.finish.finality)); o != 0) return o;

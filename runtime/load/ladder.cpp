@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tries the rungs from the top until a program passes every check, and hands the loaded program
-// to Persistence, which stores it if it was compiled. What decides about a rung is elsewhere: its
-// rule and its proof in rungs.cpp, quarantine in persistence.cpp, whether the driver recompiled a
-// binary in recompiled.cpp, notices and finality in reporter.cpp.
+// to Persistence, which stores it if it was compiled. The checks are elsewhere: whether a rung may
+// be tried in rungs.cpp, whether its bytes crashed the driver before in persistence.cpp, whether
+// the driver recompiled a binary in recompiled.cpp. Notices and finality are in reporter.cpp.
 #include "runtime/load/ladder.hpp"
 
 #include <algorithm>
@@ -22,7 +22,8 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// A rung's offer that is given to the driver. The guard records verdicts on its `task`.
+// One try: bytes that a rung offers are given to the driver. The guard records under `task` whether
+// the driver survived them.
 struct Attempt {
   const Rung &rung;
   const Offer &offer;
@@ -116,8 +117,8 @@ class Climb {
     const VariantRef variant = wanted_.variant;
     const std::vector<ExpectedKernel> expected = expected_kernels(variant);
     const Device &device = *loader_->device;
-    // If the variant has a single kernel, pass the driver's option `deferring`: the driver compiles
-    // this kernel when it is created, and never compiles other kernels of the source.
+    // If the variant uses only one kernel, pass the driver's option `deferring`: the driver then
+    // compiles a kernel only when it is created, so the source's other kernels never.
     BuildOutcome outcome =
         build_program(device, loader_->context.get(), attempt.rung.form, attempt.offer.bytes,
                       concat({variant.options(), loader_->notes.options}), expected,

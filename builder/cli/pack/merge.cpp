@@ -74,7 +74,8 @@ int run(const MergeArguments &options) {
 
 void add_merge(CLI::App &app, Command *command) {
   auto options = std::make_shared<MergeArguments>();
-  CLI::App *sub = app.add_subcommand("merge", "Combine packs: the union of their targets");
+  CLI::App *sub =
+      app.add_subcommand("merge", "Combine packs: the union of their programs and targets");
   sub->add_option("packs", options->inputs, "Packs to combine")->required();
   sub->add_option("--base", options->base,
                   "Take programs only from this pack; from the others targets and records")

@@ -112,8 +112,9 @@ int run_fetch(const FetchArguments &options) {
 
 void add_publish(CLI::App &app, Command *command) {
   auto options = std::make_shared<PublishArguments>();
-  CLI::App *sub = app.add_subcommand(
-      "publish", "Add a pack to an OCI image layout: its programs, and a delta for each target");
+  CLI::App *sub = app.add_subcommand("publish",
+                                     "Add a pack to an OCI image layout: source and SPIR-V, and "
+                                     "for each target a delta that adds it");
   sub->add_option("pack", options->pack, "Pack to publish")->required();
   sub->add_option("--to", options->to, "Folder of the layout; made if it does not exist")
       ->type_name("oci:DIR")

@@ -95,16 +95,17 @@ KILN_API void kiln_device_release(kiln_device *device);
 /** Returns the OpenCL device; it is not retained for the caller. */
 KILN_API cl_device_id kiln_device_cl(const kiln_device *device);
 /** Returns device info by name: a string as the driver gave it ("device_name", "driver_version",
- * ...), or a value that the vendor profile derived: "profile", "family", "model", "compiler",
- * "key". Returns NULL if the device does not have the value or the name is unknown. */
+ * ...), or a value that Kiln derived: "profile", "family", "model", "compiler", or "key", which
+ * must be equal for a binary to be exact. Returns NULL if the device does not have the value or the
+ * name is unknown. */
 KILN_API const char *kiln_device_info(const kiln_device *device, const char *name);
 
 /** @}
  * @name Packs
- * A pack's file is read and checked as it is used. To replace it, write a new file and rename it
- * over the old one, as the command line does: processes that have the old file open keep it. All
- * that is read later is checked: if a file is overwritten or truncated while it is open, a rung
- * whose bytes are damaged or gone fails, and the process goes on.
+ * Each part of a pack's file is checked when it is read. To replace the file, write a new one and
+ * rename it over the old one, as the command line does: processes that have the old file open keep
+ * it. If a file is overwritten or truncated while it is open, a rung whose bytes are damaged or
+ * gone fails, and the process goes on.
  *
  * All functions that open a pack can fail with #KILN_ERROR_PACK_NOT_FOUND, #KILN_ERROR_PACK_IO,
  * #KILN_ERROR_PACK_BAD and #KILN_ERROR_PACK_NEWER.
@@ -130,7 +131,7 @@ KILN_API void kiln_pack_release(kiln_pack *pack);
 /** Flags of a load: rungs to leave out, extra checks, the problem size. Unknown bits give
  * #KILN_ERROR_ARGUMENT. */
 enum {
-  KILN_LOAD_NO_BINARY = 1, /**< Leave out the rungs overlay, exact, intermediate. */
+  KILN_LOAD_NO_BINARY = 1, /**< Leave out the rungs overlay, exact, intermediate (PTX). */
   KILN_LOAD_NO_IL = 2,     /**< Leave out the rung IL. */
   KILN_LOAD_NO_SOURCE = 4, /**< Leave out the rung source. */
   /** On every load, ask the driver for the program's binary and compare it with the one that Kiln
@@ -168,8 +169,8 @@ KILN_API cl_context kiln_loader_context(const kiln_loader *loader);
  * the overlay, so that the next run has nothing left to compile, not even at a first launch. Each
  * program that did not come from a final binary is finished once: NVIDIA's PTX becomes a cubin
  * (about 150 ms); PoCL's program is built again, so that its binary holds the code of all
- * work-group sizes that were launched; the binaries of other drivers were stored when they were
- * loaded. PoCL's are stored only here, since PoCL compiles when it is asked for one.
+ * work-group sizes that were launched. Other drivers' binaries were stored by kiln_load(), but
+ * PoCL's only here, since PoCL compiles when it is asked for a binary.
  *
  * Call it once the first results are available, from any thread but not from a callback; it does
  * not wait for enqueued commands. If it is not called, releasing the loader does the same. If the
@@ -182,9 +183,9 @@ KILN_API kiln_status kiln_loader_finish(kiln_loader *loader, kiln_error *error);
 KILN_API unsigned kiln_loader_hints(const kiln_loader *loader);
 
 /** Loads a variant, on the calling thread. An error code from the driver fails only the rung that
- * was tried, not the load. A variant is loaded once for each set of flags (#KILN_LOAD_FOR_SMALL and
- * #KILN_LOAD_FOR_MEDIUM do not count), however many threads ask; their reports are equal except for
- * `choice`. The next call tries a failed load again.
+ * was tried, not the load. All calls for the same variant and flags (#KILN_LOAD_FOR_SMALL and
+ * #KILN_LOAD_FOR_MEDIUM do not count) share one load, and return the same program and equal
+ * reports, except for kiln_report_choice(). After a failed load, the next call tries again.
  * @param loader the loader, with its pack and device.
  * @param program the program's name.
  * @param variant NULL chooses among the variants that the device can run: the fastest by the pack's
