@@ -87,7 +87,7 @@ TEST_CASE_METHOD(FirstLaunchFixture, "what was launched once is known at the nex
 }
 
 TEST_CASE_METHOD(FirstLaunchFixture, "a sequence has first launches, too, and gives its event",
-                 "[first_launch]") {
+                 "[first_launch][fork]") {
   const bool wants_event = GENERATE(false, true);
   const auto run = [&](const Start &start) {
     kiln_kernel *kernel = nullptr;
