@@ -62,7 +62,8 @@ int order_all(const std::vector<T> &a, const std::vector<T> &b) {
   return std::lexicographical_compare(b.begin(), b.end(), a.begin(), a.end(), less) ? 1 : 0;
 }
 
-// Compares names, then the stored form: two versions of zstd may store the same bytes differently.
+// Compares names, which are hashes of the bytes, then the stored form in a pack: two versions of
+// zstd may store the same bytes differently. Blobs that are in no pack come last.
 int order(const BlobSource &a, const BlobSource &b) {
   if (const int o = order(a.name(), b.name()); o != 0) return o;
   if (!a.pack() || !b.pack()) return order(!a.pack(), !b.pack());
@@ -106,7 +107,7 @@ Status read_text(const BlobSource &blob, std::string *out) {
   return {};
 }
 
-// Unites the launches of both variants in `into`, and changes nothing else there.
+// Unites the recorded launches of both variants in `into`, and changes nothing else there.
 Status unite_launches(const Variant &from, Variant *into) {
   if (!from.launches || !into->launches || from.launches->name() == into->launches->name()) {
     if (order(from.launches, into->launches) < 0) into->launches = from.launches;
@@ -121,7 +122,7 @@ Status unite_launches(const Variant &from, Variant *into) {
   return {};
 }
 
-// The kernel whose parameters are known comes first: an older pack of the same variant has none.
+// The kernel whose parameters are known comes first: an earlier version of Kiln wrote none.
 int order_parameters(const Kernel &a, const Kernel &b) {
   const auto known = [](const Kernel &k) { return std::tuple(k.parameters.empty(), k.arguments); };
   if (const int o = order(known(a), known(b)); o != 0) return o;
@@ -223,6 +224,8 @@ void note_choice(MergeChoice choice, const BlobSource &from, const BlobSource &i
   choices->push_back(std::move(choice));
 }
 
+// Keeps the variant that comes first, but of each kernel the parameters that come first, and unites
+// the launches of both.
 Status merge_variant(const Variant &from, Variant *into, std::vector<MergeChoice> *choices) {
   const bool is_first = order(from, *into) < 0;
   Variant kept = is_first ? from : *into;

@@ -50,8 +50,8 @@ Offer offer_portable(const Wanted &wanted, Form form, packs::BlobRef blob, const
   return offer;
 }
 
-// Returns whether the pack says that a later driver made the binary; false if the binary key names
-// the driver.
+// Returns whether the pack says that a later driver made the binary. False except on NVIDIA, whose
+// binary key alone leaves out the driver's version.
 bool made_by_later_driver(packs::ProvenanceRef provenance, const Device &device) {
   return device.description.finishing == Finishing::linker &&
          packs::compare_versions(provenance.driver(), device.identity.text(Field::driver_version)) >

@@ -95,9 +95,9 @@ KILN_API void kiln_device_release(kiln_device *device);
 /** Returns the OpenCL device; it is not retained for the caller. */
 KILN_API cl_device_id kiln_device_cl(const kiln_device *device);
 /** Returns device info by name: a string as the driver gave it ("device_name", "driver_version",
- * ...), or a value that Kiln derived: "profile", "family", "model", "compiler", or "key", which
- * must be equal for a binary to be exact. Returns NULL if the device does not have the value or the
- * name is unknown. */
+ * ...), or a value that Kiln derived: "profile", "family", "model", "compiler", or "key": a
+ * binary is exact if its target in the pack has the same key. Returns NULL if the device does not
+ * have the value or the name is unknown. */
 KILN_API const char *kiln_device_info(const kiln_device *device, const char *name);
 
 /** @}
@@ -144,7 +144,8 @@ enum {
    * flags together give #KILN_ERROR_ARGUMENT. */
   KILN_LOAD_FOR_SMALL = 64,
   KILN_LOAD_FOR_MEDIUM = 128, /**< Choose for fewer than 1,048,576 elements. */
-  /** Load a variant that the caller names even if it requires a proof that the pack lacks. */
+  /** Load a variant that the caller names even if it requires a proof, a recorded comparison with
+   * the manifest's reference, that the pack lacks. */
   KILN_LOAD_UNPROVEN = 256
 };
 
@@ -169,8 +170,8 @@ KILN_API cl_context kiln_loader_context(const kiln_loader *loader);
  * the overlay, so that the next run has nothing left to compile, not even at a first launch. Each
  * program that did not come from a final binary is finished once: NVIDIA's PTX becomes a cubin
  * (about 150 ms); PoCL's program is built again, so that its binary holds the code of all
- * work-group sizes that were launched. Other drivers' binaries were stored by kiln_load(), but
- * PoCL's only here, since PoCL compiles when it is asked for a binary.
+ * work-group sizes that were launched. Only PoCL's binary is first stored here, since PoCL compiles
+ * when it is asked for one; kiln_load() has already stored the others as the driver gave them.
  *
  * Call it once the first results are available, from any thread but not from a callback; it does
  * not wait for enqueued commands. If it is not called, releasing the loader does the same. If the
