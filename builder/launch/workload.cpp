@@ -93,15 +93,23 @@ class Planner {
       case Role::width: append(&out->bytes, size.width); return {};
       case Role::height: append(&out->bytes, size.height); return {};
       case Role::depth: append(&out->bytes, size.depth); return {};
-      case Role::parameter:
-        out->bytes = value_bytes(fields_of(a), parameters_.at(a.name));
-        return {};
+      case Role::parameter: return bind_value(a, out);
       case Role::sampler: out->sampler = packs::ArgumentSampler::of(a.value); return {};
       case Role::input:
       case Role::output:
       case Role::scratch: break;
     }
     return a.storage == Storage::local ? bind_local(a, out) : bind_memory(a, out);
+  }
+
+  // A pack may hold other defaults than a manifest can say.
+  Status bind_value(const packs::Argument &a, Binding *out) const {
+    const std::vector<double> &values = parameters_.at(a.name);
+    if (Status s = check_values(fields_of(a), values); !s.ok()) {
+      return {Code::bad_input, fmt::format("parameter {} {}", a.name, s.message)};
+    }
+    out->bytes = value_bytes(fields_of(a), values);
+    return {};
   }
 
   Status bind_memory(const packs::Argument &a, Binding *out) {
@@ -114,6 +122,10 @@ class Planner {
   }
 
   Status add_memory(const packs::Argument &a) {
+    const bool is_pixel = a.channels == 1 || a.channels == 2 || a.channels == 4;
+    if (packs::is_image(a.storage) && (!is_pixel || size_of(a.type) > 4)) {
+      return {Code::bad_input, fmt::format("no image has pixels like those of \"{}\"", a.name)};
+    }
     Memory memory;
     memory.role = a.role;
     memory.storage = a.storage;

@@ -245,6 +245,12 @@ void read_parameter(const TableReader &table, const toml::table &node, Argument 
       static_cast<std::uint8_t>(table.integer("channels", 1, kMaxComponents).value_or(1));
   if (argument.fields.empty() && argument.type == Type::uchar_) {
     argument.fields = fmt::format("uchar{}", argument.channels);  // type 0 of a parameter is uint
+    if (!parse_field(argument.fields)) {
+      table.fail(position_of(*node.get("channels")),
+                 fmt::format("\"channels\" in {} is {}, which no vector of uchar has",
+                             table.label(), argument.channels),
+                 "expected 1, 2, 3, 4, 8 or 16");
+    }
   }
   const std::vector<ParameterField> fields =
       argument.fields.empty() ? std::vector<ParameterField>{{argument.type, argument.channels}}

@@ -123,7 +123,7 @@ json load_and_launch(OpenedPack &opened, const json &order, Watch watch) {
     return answer;
   }
   // Outputs alone do not tell whether the device executes. A faulty binary leaves them unchanged,
-  // and a driver without hardware returns memory that was never written. So a fill is asked, too.
+  // and a driver without hardware returns memory that was never written. A fill command tells.
   bool obeys = out.executes;
   (void)executes_commands(opened, &obeys);
   out.executes = out.executes && obeys;

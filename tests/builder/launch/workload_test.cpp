@@ -93,6 +93,41 @@ TEST_CASE("Parameters are passed as the type that the manifest gives them") {
         "parameter curve has 2 components, not 1");
 }
 
+TEST_CASE("A pack whose values are not of the parameter's type is refused") {
+  packs::Program program = two_stages();
+  packs::Argument cut = named(argument(Role::parameter, 1), "cut");
+  program.variants[0].kernels[1].arguments = 4;
+  program.variants[0].arguments.push_back(cut);
+  const auto planning = [&](const std::string &fields, std::vector<double> values) {
+    packs::Argument &last = program.variants[0].arguments.back();
+    last.fields = fields;
+    last.values = std::move(values);
+    return plan_workload(program, program.variants[0], {9, 4, 1}, {}).status();
+  };
+  CHECK(planning("int float4", {1, 2, 3, 4, 5}).ok());
+  const Status few = planning("int float4", {1});
+  CHECK(few.code == Code::bad_input);
+  CHECK(few.message.ends_with("parameter cut has 5 components, not 1"));
+  CHECK(planning("int", {1e300}).message.ends_with(", not 1e+300"));
+}
+
+TEST_CASE("A pack whose image has pixels that no image has is refused") {
+  packs::Program program = two_stages();
+  packs::Argument image = named(argument(Role::scratch, 1), "image");
+  image.storage = Storage::image;
+  program.variants[0].kernels[1].arguments = 4;
+  program.variants[0].arguments.push_back(image);
+  const auto planning = [&](Type type, std::uint8_t channels) {
+    packs::Argument &last = program.variants[0].arguments.back();
+    last.type = type;
+    last.channels = channels;
+    return plan_workload(program, program.variants[0], {9, 4, 1}, {}).status().code;
+  };
+  CHECK(planning(Type::int_, 4) == Code::ok);
+  CHECK(planning(Type::double_, 1) == Code::bad_input);
+  CHECK(planning(Type::uchar_, 200) == Code::bad_input);
+}
+
 TEST_CASE("Local memory has its extent, and is no memory of the device") {
   packs::Program program = two_stages();
   packs::Argument bins = named(argument(Role::scratch, 1), "bins", "2*width");

@@ -387,6 +387,11 @@ TEST_CASE("A parameter may be a struct of fields") {
   CHECK(arguments[1].fields == "uchar1");
   CHECK(arguments[2].type == Type::ulong_);
   CHECK(arguments[2].values == std::vector<double>{4294967296.0});
+  CHECK(Project().argument_error(
+            "{ role = \"parameter\", name = \"t\", type = \"uchar\", channels = 5 },") ==
+        "m.toml:4:62: error: \"channels\" in argument 1 of [program.p] is 5, which no vector of "
+        "uchar has\n{ role = \"parameter\", name = \"t\", type = \"uchar\", channels = 5 },\n" +
+            std::string(61, ' ') + "^\nexpected 1, 2, 3, 4, 8 or 16\n");
   const std::string begin = "{ role = \"parameter\", name = \"t\", fields = [\"int\", \"float\"]";
   CHECK(
       Project().argument_error(begin + ", value = [1.5, 2] },") ==
