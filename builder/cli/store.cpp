@@ -74,9 +74,14 @@ nlohmann::json to_json(const builder::DeviceJobs &jobs) {
           {"milliseconds", jobs.milliseconds}};
 }
 
+// The store's counts are SQLite's integers.
+std::string counted(std::int64_t n, const std::string &noun) {
+  return count(static_cast<std::size_t>(n), noun);
+}
+
 std::string to_text(const builder::DeviceJobs &jobs) {
-  return fmt::format("{}, {} refused, {} failed, {}, {:.1f} s", count(jobs.jobs, "job"),
-                     jobs.refused, jobs.failed, count(jobs.deaths, "death"),
+  return fmt::format("{}, {} refused, {} failed, {}, {:.1f} s", counted(jobs.jobs, "job"),
+                     jobs.refused, jobs.failed, counted(jobs.deaths, "death"),
                      static_cast<double>(jobs.milliseconds) / 1000);
 }
 
@@ -91,7 +96,7 @@ int stats(const StoreArguments &options) {
       text += fmt::format("{}: {}\n", device.device, to_text(device));
     }
     print(text + fmt::format("{} of {} bytes, {} as stored; the file has {}\n",
-                             count(found->blobs, "blob"), found->raw_bytes, found->stored_bytes,
+                             counted(found->blobs, "blob"), found->raw_bytes, found->stored_bytes,
                              found->file_bytes));
     return kDone;
   }
@@ -129,8 +134,8 @@ int gc(const StoreArguments &options) {
                          {"bytes_before", done->bytes_before},
                          {"bytes_after", done->bytes_after}});
   } else {
-    print(fmt::format("{} and {} removed; {} bytes, before {}\n", count(done->jobs, "job"),
-                      count(done->blobs, "blob"), done->bytes_after, done->bytes_before));
+    print(fmt::format("{} and {} removed; {} bytes, before {}\n", counted(done->jobs, "job"),
+                      counted(done->blobs, "blob"), done->bytes_after, done->bytes_before));
   }
   return kDone;
 }

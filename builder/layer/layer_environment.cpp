@@ -171,8 +171,9 @@ std::string variables_text(const Variables &variables, const std::string &form) 
 }
 
 std::string shell_command(const std::vector<std::string> &words) {
-  const auto is_plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("%+,-./:=@_").find(c) != std::string_view::npos;
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("%+,-./:=@_").find(c) != std::string_view::npos;
   };
   std::string text;
   for (const std::string &word : words) {

@@ -151,7 +151,7 @@ TEST_CASE("sixty damaged cubins with the right hashes cost a process each at mos
       bad.resize(place);
       if (bad.empty()) continue;
     } else {
-      bad[place] = static_cast<char>(bad[place] ^ (1 + i));
+      bad[place] = static_cast<char>(static_cast<unsigned char>(bad[place]) ^ (1 + i));
     }
     target.binaries[0].blob = blob(bad);
     save(forged, pack);

@@ -93,8 +93,8 @@ std::string some_character(Random &random) {
 
 std::string some_identifier_character(Random &random) {
   if (random.chance(50)) return character_of_groups("LMN", random);
-  const std::string name = random.pick<std::string>({"Pc", "Sc", "Cf"});
-  const std::vector<std::string> &ranges = words(kClass + name);
+  const std::string section = kClass + random.pick<std::string>({"Pc", "Sc", "Cf"});
+  const std::vector<std::string> &ranges = words(section);
   return character_of(random.chance(50) ? ranges[0] : random.pick(ranges), random);
 }
 

@@ -436,7 +436,8 @@ class WildCase {
 
   // Some of the driver's variables at once: one of hundreds is seldom the one that counts.
   void add_variables() {
-    const Texts &names = words("variables of " + driver_);
+    const std::string section = "variables of " + driver_;
+    const Texts &names = words(section);
     if (names.empty()) return;
     // Mostly a program that a definition from elsewhere changes.
     if (chance(60)) {

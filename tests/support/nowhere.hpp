@@ -6,7 +6,7 @@ namespace kiln::test {
 
 // Not by raise(), which a real driver's handler may swallow; and not seen by the
 // undefined-behaviour sanitizer, which would make an exit of it.
-[[gnu::noinline, gnu::no_sanitize("undefined")]] inline void write_to_nowhere() {
+__attribute__((noinline, no_sanitize("undefined"))) inline void write_to_nowhere() {
   static int *volatile nowhere = nullptr;
   *nowhere = 0;
 }

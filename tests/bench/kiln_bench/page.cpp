@@ -57,7 +57,7 @@ std::string_view part(std::string_view name) {
   for (const Part &candidate : kParts) {
     if (candidate.name == name) return candidate.text;
   }
-  assert(!"page.html names a part that is not embedded");
+  assert(false && "page.html names a part that is not embedded");
   return {};
 }
 

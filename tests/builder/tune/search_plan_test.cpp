@@ -49,7 +49,7 @@ std::vector<NDSize> follow(Search &search, const Cost &cost) {
 Cost distance_from(const NDSize &best) {
   return [best](const NDSize &local) {
     double steps = 1;
-    for (int i = 0; i < 3; ++i) {
+    for (std::size_t i = 0; i < 3; ++i) {
       steps += std::abs(std::log2(static_cast<double>(local[i]) / static_cast<double>(best[i])));
     }
     return steps;
@@ -73,7 +73,7 @@ TEST_CASE("Candidates keep the limits of device and kernel") {
 }
 
 TEST_CASE("Candidates are multiples of the preferred multiple and no side is a prime over 3") {
-  for (const std::size_t multiple : {1, 8, 32, 64}) {
+  for (const std::size_t multiple : {1U, 8U, 32U, 64U}) {
     for (const NDSize &local : work_group_candidates(2, kWide, limits(1024, multiple))) {
       CHECK(volume(local) % multiple == 0);
       for (const std::size_t side : local) CHECK((side <= 3 || !is_prime(side)));

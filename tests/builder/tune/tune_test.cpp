@@ -174,7 +174,7 @@ TEST_CASE("a variant that kills the driver or does nothing is reported, and cost
   CHECK(variant(tuned, "idle", 1).reason == "the result is wrong: not tuned");
   CHECK(starts_with(variant(tuned, "refused").reason, "clEnqueueNDRangeKernel returned"));
   CHECK(variant(tuned, "lacking").reason == "needs the extension cl_no_such_extension");
-  for (const std::size_t size : {0, 1}) {
+  for (const std::size_t size : {0U, 1U}) {
     CHECK(variant(tuned, "dies", size).rejected());
     CHECK(variant(tuned, "hangs", size).rejected());
     CHECK_FALSE(variant(tuned, "lacking", size).rejected());

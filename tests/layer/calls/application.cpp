@@ -239,7 +239,7 @@ std::vector<std::string> outcomes(const fs::path &path) {
     std::smatch match;
     if (!std::regex_match(line, match, parts)) continue;
     std::string text = match[1].str();
-    for (int i = 2; i <= 3; ++i) {
+    for (std::size_t i = 2; i <= 3; ++i) {
       if (match[i].length() != 0) text += ", " + match[i].str();
     }
     found.push_back(text);
