@@ -19,6 +19,7 @@
 #include "builder/manifest/variant.hpp"
 #include "builder/problem/parameter_value.hpp"
 #include "runtime/launch/parameter_type.hpp"
+#include "runtime/source/build_options.hpp"
 #include "runtime/source/flatten.hpp"
 
 namespace kiln::builder {
@@ -92,6 +93,27 @@ class HostStep {
   std::map<std::string, Proof> proofs_;  // by flattened text
 };
 
+// Returns the macros that options define. What has quotes drivers may read in different ways.
+source::IncludeMacros macros_of(std::string_view options) {
+  source::IncludeMacros macros;
+  const auto words = source::option_words(options);
+  for (std::size_t i = 0; words && i < words->size(); ++i) {
+    const source::OptionWord *word = &(*words)[i];
+    const bool defines = word->text.starts_with("-D");
+    if (!defines && !word->text.starts_with("-U")) continue;
+    std::string operand = word->text.substr(2);
+    if (operand.empty() && i + 1 < words->size()) {
+      word = &(*words)[++i];
+      operand = word->text;
+    }
+    const bool is_quoted =
+        options.substr(word->begin, word->end - word->begin).find('"') != std::string_view::npos;
+    if (defines) macros.define_option(operand);
+    if (!defines || is_quoted) macros.undefine(operand);
+  }
+  return macros;
+}
+
 Result<Sources> HostStep::flatten_source(const ManifestProgram &program,
                                          const ManifestVariant &variant) {
   Sources sources;
@@ -100,6 +122,7 @@ Result<Sources> HostStep::flatten_source(const ManifestProgram &program,
     request.source = variant.source;
     request.include_dirs = program.include_dirs;
     request.read = source::read_from_disk();
+    request.macros = macros_of(variant.record.options);
     request.name = packed ? source::names_below(folder_) : source::names_as_opened();
     auto result = source::flatten(request);
     if (!result.ok()) return result.status();

@@ -66,9 +66,7 @@ std::string line_directive(std::size_t line, std::string_view name) {
 
 class Flattener {
  public:
-  explicit Flattener(const FlattenRequest &request) : request_(request) {
-    if (request.as_compiled) macros_ = request.as_compiled->macros;
-  }
+  explicit Flattener(const FlattenRequest &request) : request_(request), macros_(request.macros) {}
 
   Result<Flattened> run() {
     auto root = open(request_.source);
@@ -193,7 +191,6 @@ class Flattener {
 
   // Notes a macro under any condition: one that is defined in two ways is not certain.
   void note_directive(const LogicalLine &line, const Directive &directive) {
-    if (!request_.as_compiled) return;
     const std::string_view operands = std::string_view(line.code).substr(directive.operands);
     if (directive.name == "define") macros_.define(operands);
     if (directive.name == "undef") macros_.undefine(operands);
@@ -340,9 +337,14 @@ class Flattener {
     std::string operand(std::string_view(line.code).substr(directive.operands));
     chain_.back().at =
         directive.operands < line.at.size() ? line.at[directive.operands] : line.begin;
-    const bool is_made = request_.as_compiled && name_in(operand).text.empty();
+    const bool is_made = name_in(operand).text.empty() && !first_word(operand).empty();
     if (is_made) operand = macros_.expand(operand).value_or("");
     const Name name = name_in(operand);
+    if (name.text.empty() && is_made) {
+      return fail("#include of a file whose name is not certain",
+                  "expected \"name\", <name>, or macros that the options or the lines above define "
+                  "once, without ## and blanks");
+    }
     if (name.text.empty()) {
       return fail("#include without the name of a file", "expected \"name\" or <name>");
     }

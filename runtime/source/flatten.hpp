@@ -51,7 +51,6 @@ NameFile names_as_opened();
 // An #include under a condition whose file is not found becomes kMissingFile. Fails if only some
 // compilers may find another file for a name.
 struct AsCompiled {
-  IncludeMacros macros;               // from the options; names of files may use them
   std::filesystem::path headers_dir;  // clCompileProgram's headers; empty if there are none
   // Folders in which some compiler looks for names in quotes before all others: fails if they have
   // the file of the source's own #include.
@@ -70,7 +69,8 @@ struct FlattenRequest {
   std::vector<std::filesystem::path> include_dirs;  // searched after the including file's folder
   ReadFile read;
   NameFile name;
-  std::optional<AsCompiled> as_compiled;
+  IncludeMacros macros{};  // from the options; names of files may use them
+  std::optional<AsCompiled> as_compiled{};
 };
 
 // A file that was included in a text.
@@ -94,9 +94,9 @@ struct Flattened {
 //
 // Accepts a strict subset, in which the text means the same as the files whatever a compiler
 // defines. Fails with Code::bad_input for: a missing file; a name in neither quotes nor angle
-// brackets, or from macros that are not certain; one file by two names; doubts of odd_bytes() and
-// scan(); conditionals that a file does not close itself; `#pragma once` under a condition; a file
-// that includes itself, directly or through others, with neither `#pragma once` before nor an
+// brackets that its macros do not give with certainty; one file by two names; doubts of odd_bytes()
+// and scan(); conditionals that a file does not close itself; `#pragma once` under a condition; a
+// file that includes itself, directly or through others, with neither `#pragma once` before nor an
 // include guard that stays defined; in several files, directives and pragmas that are not listed
 // (is_listed()); more than 64 levels; a text of more than 16 MiB. The message is
 // complete and ready to print: file:line:column with the path as opened, the line, a caret, the

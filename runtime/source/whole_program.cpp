@@ -267,9 +267,9 @@ Result<Flattened> flatten_source(std::string_view text, const IncludeOptions &op
   as.first_dirs = pocl_folders();
   as.other_include_dirs = options.quoted_folders;
   for (const std::string &definition : options.definitions) {
-    as.macros.define_option(definition);
+    request.macros.define_option(definition);
   }
-  for (const std::string &name : options.uncertain) as.macros.undefine(name);
+  for (const std::string &name : options.uncertain) request.macros.undefine(name);
   auto flat = flatten(request);
   if (!flat.ok()) return depends_on(flat.status().message);
   return flat;

@@ -127,11 +127,25 @@ TEST_CASE("In a program that was compiled before, names are absolute or made of 
                        {"/h/b.clh", "int b;\n"},
                        {"/i/c.clh", "int c;\n"}};
   FlattenRequest request = request_of(files);
-  request.as_compiled.emplace().macros.define_option("DIR=/i");
+  request.macros.define_option("DIR=/i");
+  request.as_compiled.emplace();
   CHECK(flattened(request).text ==
         "#line 1 \"k/a.cl\"\n#line 1 \"/h/b.clh\"\nint b;\n#line 2 \"k/a.cl\"\n"
         "#define QUOTE(x) #x\n#define NAME(x) QUOTE(x)\n"
         "#line 1 \"/i/c.clh\"\nint c;\n#line 5 \"k/a.cl\"\n");
+}
+
+TEST_CASE("Macros of options and of the lines above make a name") {
+  const Files files = {
+      {"k/a.cl", "#ifdef S\n#include M2S(P/b.clh)\n#endif\n#define C <c.clh>\n#include C\n"},
+      {"k/i/b.clh", "int b;\n"},
+      {"x/c.clh", "int c;\n"}};
+  FlattenRequest request = request_of(files);
+  request.include_dirs = {"x"};
+  for (const char *one : {"P=i", "X(x)=#x", "M2S(x)=X(x)"}) request.macros.define_option(one);
+  CHECK(flattened(request).text ==
+        "#line 1 \"k/a.cl\"\n#ifdef S\n#line 1 \"k/i/b.clh\"\nint b;\n#line 3 \"k/a.cl\"\n#endif\n"
+        "#line 4 \"k/a.cl\"\n#define C <c.clh>\n#line 1 \"x/c.clh\"\nint c;\n#line 6 \"k/a.cl\"\n");
 }
 
 TEST_CASE("In a program that was compiled before, a file that is not found is an error line") {
@@ -234,10 +248,11 @@ TEST_CASE("A file that is not there is an error with the places that were search
 
 TEST_CASE("An include must name a file by a relative path") {
   CHECK(error_of({{"k/a.cl", "#include CONFIG\n"}}) ==
-        "k/a.cl:1:10: error: #include without the name of a file\n"
+        "k/a.cl:1:10: error: #include of a file whose name is not certain\n"
         "#include CONFIG\n"
         "         ^\n"
-        "expected \"name\" or <name>\n");
+        "expected \"name\", <name>, or macros that the options or the lines above define once, "
+        "without ## and blanks\n");
   CHECK(error_of({{"k/a.cl", "#include\n"}}) ==
         "k/a.cl:1:1: error: #include without the name of a file\n"
         "#include\n"
