@@ -305,7 +305,8 @@ std::vector<ManifestProgram> read_programs(const ManifestText &document, const T
         if (!names.insert(program.record.name).second) {
           table.fail(table.position(),
                      fmt::format("program {} is there twice", in_quotes(program.record.name)),
-                     "expected each name once, those of files and of options included");
+                     "expected each name once, those of files and of options included; tables over "
+                     "the same files differ by the names of sets");
         }
         programs.push_back(std::move(program));
       }

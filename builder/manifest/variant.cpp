@@ -66,6 +66,18 @@ std::string joined(const std::string &first, const char *between, const std::str
   return first + (first.empty() || second.empty() ? "" : between) + second;
 }
 
+OptionSet read_set(const ManifestText &document, const TableReader &table) {
+  table.allow_only({"name", "options", "requires"});
+  const auto name = table.name("name");
+  if (!name) table.missing("name", "expected name = \"the set's name\"");
+  OptionSet set{name->value, read_option_matrix(document, table)};
+  for (OptionChoice &choice : set.choices) {
+    choice.name = joined(set.name, "-", choice.name);
+    choice.requirements = read_requirements(table);
+  }
+  return set;
+}
+
 constexpr std::string_view kMerging[] = {"-fkernel-vectorizer", "-fkernel-unroller"};
 
 // Returns the factor; 0 if the compiler does not accept it.
@@ -444,6 +456,66 @@ std::vector<OptionChoice> read_option_matrix(const ManifestText &document,
   return all;
 }
 
+std::vector<OptionSet> read_sets(const ManifestText &document, const TableReader &table,
+                                 const std::vector<OptionSet> &known) {
+  const std::string rule =
+      fmt::format("expected {}tables such as {{ name = \"half\", options = [\"-DT=half\"] }}",
+                  known.empty() ? "" : "names of the program's sets, or ");
+  const toml::array *items = table.array("sets", "an array of tables");
+  std::vector<OptionSet> sets;
+  if (items == nullptr) return sets;
+  if (items->empty()) {
+    table.fail(position_of(*items), fmt::format("\"sets\" in {} is empty", table.label()), rule);
+  }
+  std::vector<std::string> names;
+  for (const OptionSet &one : known) names.push_back(one.name);
+  for (const toml::node &item : *items) {
+    const std::string place = fmt::format("set {} of {}", sets.size() + 1, table.label());
+    if (const auto *name = item.as_string()) {
+      const auto found = std::find(names.begin(), names.end(), name->get());
+      if (found == names.end()) {
+        table.fail(position_of(item),
+                   fmt::format("{} is unknown: {}", place, in_quotes(name->get())),
+                   known.empty() ? rule : expected_one_of(name->get(), names));
+      }
+      sets.push_back(known[static_cast<std::size_t>(found - names.begin())]);
+    } else {
+      if (!item.is_table()) table.fail(position_of(item), place + " is not a table", rule);
+      sets.push_back(read_set(document, TableReader(document, *item.as_table(), place)));
+    }
+    const auto same = [&](const OptionSet &one) { return one.name == sets.back().name; };
+    if (std::any_of(sets.begin(), sets.end() - 1, same)) {
+      table.fail(
+          position_of(item),
+          fmt::format("set {} of {} is there twice", in_quotes(sets.back().name), table.label()),
+          "expected each name once");
+    }
+  }
+  return sets;
+}
+
+std::vector<OptionChoice> with_sets(const TableReader &table,
+                                    const std::vector<OptionChoice> &choices,
+                                    const std::string &between,
+                                    const std::vector<OptionSet> &sets) {
+  const std::vector<OptionSet> none = {{"", {{"", ""}}}};
+  std::vector<OptionChoice> all;
+  for (const OptionSet &set : sets.empty() ? none : sets) {
+    for (const OptionChoice &own : set.choices) {
+      for (const OptionChoice &choice : choices) {
+        all.push_back({joined(own.name, "-", choice.name),
+                       joined(joined(choice.options, " ", between), " ", own.options),
+                       own.requirements});
+      }
+      if (all.size() > kMostChoices) {
+        table.fail(table.position(), fmt::format("{} has too many combinations", table.label()),
+                   fmt::format("expected at most {}", kMostChoices));
+      }
+    }
+  }
+  return all;
+}
+
 Result<MergedItems> merged_items(std::string_view options) {
   MergedItems merged;
   std::istringstream words{std::string(options)};
@@ -513,9 +585,14 @@ std::vector<std::string> read_requirements(const TableReader &table) {
     }
     names.push_back(name.value);
   }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
+  add_requirements({}, &names);
   return names;
+}
+
+void add_requirements(const std::vector<std::string> &more, std::vector<std::string> *names) {
+  names->insert(names->end(), more.begin(), more.end());
+  std::sort(names->begin(), names->end());
+  names->erase(std::unique(names->begin(), names->end()), names->end());
 }
 
 void require_for_merging(const TableReader &table, packs::Variant *record) {
@@ -541,10 +618,9 @@ void require_for_merging(const TableReader &table, packs::Variant *record) {
                            multiple_text(merged->factor), merged->option),
                "expected such a multiple, or no local_size");
   }
-  names.emplace_back(runtime::kNoGlobalOffset);
-  names.push_back(std::string(runtime::kRangeMultiple) + multiple_text(merged->factor));
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
+  add_requirements({std::string(runtime::kNoGlobalOffset),
+                    std::string(runtime::kRangeMultiple) + multiple_text(merged->factor)},
+                   &names);
 }
 
 void read_host_check(const TableReader &table, ManifestVariant *variant) {
@@ -556,13 +632,15 @@ std::vector<ManifestVariant> read_variants(const ManifestText &document, const T
                                            const std::string &name, const Defaults &defaults,
                                            const std::string &program_label) {
   table.allow_only({"arguments", "il", "kernel", "limits", "local_size", "options", "pixels",
-                    "prelude", "range", "requires", "source", "stages", "tolerance"});
+                    "prelude", "range", "requires", "sets", "source", "stages", "tolerance"});
   const ManifestVariant common = read_common(document, table, defaults, program_label);
   std::vector<ManifestVariant> variants;
-  for (const OptionChoice &choice : read_option_matrix(document, table)) {
+  for (const OptionChoice &choice :
+       with_sets(table, read_option_matrix(document, table), "", read_sets(document, table))) {
     variants.push_back(common);
     packs::Variant &record = variants.back().record;
     record.name = name + (choice.name.empty() ? "" : "." + choice.name);
+    add_requirements(choice.requirements, &record.requirements);
     if (!record.options.empty() && !choice.options.empty()) record.options += ' ';
     record.options += choice.options;
     require_for_merging(table, &record);

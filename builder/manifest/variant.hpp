@@ -22,9 +22,10 @@ namespace kiln::builder {
 std::string read_options(const TableReader &table);
 
 struct OptionChoice {
-  // The chosen values, joined by '-'; empty if there is no choice.
+  // The set and the chosen values, joined by '-'; empty if there is no choice.
   std::string name;
-  std::string options;  // joined by spaces
+  std::string options;                      // joined by spaces
+  std::vector<std::string> requirements{};  // what the set requires
 };
 
 // Returns the combinations of the table `options` of `table`, in the order of its keys. A key is a
@@ -33,6 +34,23 @@ struct OptionChoice {
 // `options` is an array of strings or absent, there is one combination without a name.
 std::vector<OptionChoice> read_option_matrix(const ManifestText &document,
                                              const TableReader &table);
+
+// Options that belong together: a set's own choices, whose names begin with the set's name.
+struct OptionSet {
+  std::string name;
+  std::vector<OptionChoice> choices;
+};
+
+// Returns the sets in the key "sets" of a table; none if the key is absent. An item is a table, or
+// the name of one of `known`.
+std::vector<OptionSet> read_sets(const ManifestText &document, const TableReader &table,
+                                 const std::vector<OptionSet> &known = {});
+
+// Returns the combinations of each set's choices with `choices`, called SET-CHOICE. The options are
+// those of the choice, `between`, and those of the set. Throws if the table has too many.
+std::vector<OptionChoice> with_sets(const TableReader &table,
+                                    const std::vector<OptionChoice> &choices,
+                                    const std::string &between, const std::vector<OptionSet> &sets);
 
 // Options with which Mali's compiler merges several work-items into one
 // (-fkernel-vectorizer=DIMENSIONFACTOR and -fkernel-unroller=DIMENSIONFACTOR), and what they demand
@@ -79,6 +97,9 @@ void require_for_merging(const TableReader &table, packs::Variant *record);
 
 // Reads `requires`: sorted, no duplicates.
 std::vector<std::string> read_requirements(const TableReader &table);
+
+// Adds requirements; the result is sorted and has no duplicates.
+void add_requirements(const std::vector<std::string> &more, std::vector<std::string> *names);
 
 // Reads `prelude` and `il`.
 void read_host_check(const TableReader &table, ManifestVariant *variant);

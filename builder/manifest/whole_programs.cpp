@@ -73,6 +73,74 @@ struct Source {
   fs::path file;
 };
 
+// What some files of a pattern have besides.
+struct FileRule {
+  std::string pattern;  // of their names
+  Position at;
+  std::string options;
+  std::vector<std::string> requirements;
+  std::vector<OptionSet> sets;  // instead of the program's; empty: the program's
+  bool il = true;
+  bool skip = false;
+  bool is_used = false;
+};
+
+// Returns the rules in the order of the manifest.
+std::vector<FileRule> read_rules(const ManifestText &document, const TableReader &table,
+                                 const std::vector<OptionSet> &sets) {
+  constexpr char kRule[] = "a table such as { \"*_half.cl\" = { requires = [\"fp16\"] } }";
+  const toml::table *entries = table.table("files", kRule);
+  std::vector<FileRule> rules;
+  if (entries == nullptr) return rules;
+  if (!has_pattern(table)) {
+    table.fail(position_of(*entries),
+               fmt::format("\"files\" of {} needs several files", table.label()),
+               "expected a pattern as source");
+  }
+  for (const auto &[key, node] : *entries) {
+    const std::string pattern(key.str());
+    const std::string label = fmt::format("files {} of {}", in_quotes(pattern), table.label());
+    if (!node.is_table() || pattern.find('/') != std::string::npos) {
+      table.fail(position_of(key),
+                 fmt::format("{} {}", label, node.is_table() ? "have a folder" : "have no table"),
+                 fmt::format("expected names of files, each with {}", kRule));
+    }
+    const TableReader reader(document, *node.as_table(), label);
+    reader.allow_only({"il", "options", "requires", "sets", "skip"});
+    rules.push_back({pattern, position_of(key), read_options(reader), read_requirements(reader),
+                     read_sets(document, reader, sets), reader.boolean("il").value_or(true),
+                     reader.boolean("skip").value_or(false)});
+  }
+  std::sort(rules.begin(), rules.end(), [](const FileRule &one, const FileRule &other) {
+    return std::pair(one.at.line, one.at.column) < std::pair(other.at.line, other.at.column);
+  });
+  return rules;
+}
+
+// Returns what all rules that fit the file say together.
+FileRule rule_for(const TableReader &table, const fs::path &file, std::vector<FileRule> *rules) {
+  FileRule all;
+  const FileRule *of_sets = nullptr;
+  for (FileRule &rule : *rules) {
+    if (fnmatch(rule.pattern.c_str(), file.filename().c_str(), FNM_PERIOD) != 0) continue;
+    rule.is_used = true;
+    if (!rule.options.empty()) all.options += (all.options.empty() ? "" : " ") + rule.options;
+    add_requirements(rule.requirements, &all.requirements);
+    all.il = all.il && rule.il;
+    all.skip = all.skip || rule.skip;
+    if (rule.sets.empty()) continue;
+    if (of_sets != nullptr) {
+      table.fail(rule.at,
+                 fmt::format("{} has the sets of {} and of {}", file.filename().string(),
+                             in_quotes(of_sets->pattern), in_quotes(rule.pattern)),
+                 "expected patterns with sets of which one fits");
+    }
+    of_sets = &rule;
+    all.sets = rule.sets;
+  }
+  return all;
+}
+
 std::vector<Source> read_sources(const TableReader &table, const std::string &name,
                                  const std::set<fs::path> &taken) {
   if (!has_pattern(table)) {
@@ -106,8 +174,8 @@ bool has_pattern(const TableReader &table) {
 std::vector<ManifestProgram> read_whole_programs(const ManifestText &document,
                                                  const TableReader &table, const std::string &name,
                                                  const std::set<fs::path> &taken) {
-  table.allow_only(
-      {"il", "include_dirs", "kernels", "limits", "options", "prelude", "requires", "source"});
+  table.allow_only({"files", "il", "include_dirs", "kernels", "limits", "options", "prelude",
+                    "requires", "sets", "source"});
   ManifestProgram common;
   for (const auto &folder : table.strings("include_dirs")) {
     common.include_dirs.push_back(table.folder(folder));
@@ -119,16 +187,31 @@ std::vector<ManifestProgram> read_whole_programs(const ManifestText &document,
   variant.record.limits = read_limits(document, table, {});
   read_host_check(table, &variant);
   const std::vector<OptionChoice> choices = read_option_matrix(document, table);
+  const std::vector<OptionSet> sets = read_sets(document, table);
+  std::vector<FileRule> rules = read_rules(document, table, sets);
   std::vector<ManifestProgram> programs;
   for (const Source &source : read_sources(table, name, taken)) {
-    for (const OptionChoice &choice : choices) {
+    const FileRule rule = rule_for(table, source.file, &rules);
+    if (rule.skip) continue;
+    for (const OptionChoice &choice :
+         with_sets(table, choices, rule.options, rule.sets.empty() ? sets : rule.sets)) {
       ManifestProgram &program = programs.emplace_back(common);
       program.record.name = source.name + (choice.name.empty() ? "" : "." + choice.name);
       program.variants.push_back(variant);
-      program.variants[0].source = source.file;
-      program.variants[0].record.options = choice.options;
-      require_for_merging(table, &program.variants[0].record);
+      ManifestVariant &own = program.variants[0];
+      own.source = source.file;
+      own.il = own.il && rule.il;
+      own.record.options = choice.options;
+      add_requirements(rule.requirements, &own.record.requirements);
+      add_requirements(choice.requirements, &own.record.requirements);
+      require_for_merging(table, &own.record);
     }
+  }
+  for (const FileRule &rule : rules) {
+    if (rule.is_used) continue;
+    table.fail(rule.at,
+               fmt::format("no file of {} is called {}", table.label(), in_quotes(rule.pattern)),
+               "expected the names of some files that its source fits and no other program names");
   }
   return programs;
 }

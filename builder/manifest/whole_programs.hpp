@@ -18,7 +18,7 @@ bool has_whole_programs(const TableReader &table);
 // Whether `source` has one of * ? [ in the file's name.
 bool has_pattern(const TableReader &table);
 
-// Returns a program for each file and each combination of options, each with one variant,
+// Returns a program for each file and each combination of sets and options, each with one variant,
 // "default". The program's name is NAME, or with a pattern the file's name without its extension,
 // followed by '.' and the combination's name. A pattern skips files in `taken`.
 std::vector<ManifestProgram> read_whole_programs(const ManifestText &document,

@@ -47,6 +47,19 @@ TEST_CASE("a table of options gives a variant for each combination") {
   CHECK(variants[4].record.requirements.empty());
 }
 
+TEST_CASE("a set of options that belong together gives a variant") {
+  const Project project;
+  const Manifest manifest = project.good(
+      manifest_with("sets = [{ name = \"full\" }, { name = \"half\", options = [\"-DT=half\", "
+                    "\"-DC=h\"], requires = [\"fp16\"] }]\n"));
+  const auto &variants = manifest.programs[0].variants;
+  REQUIRE(variants.size() == 2);
+  CHECK(variants[0].record.name == "plain.full");
+  CHECK(variants[1].record.name == "plain.half");
+  CHECK(variants[1].record.options == "-DA -DT=half -DC=h");
+  CHECK(variants[1].record.requirements == Names{"fp16"});
+}
+
 TEST_CASE("what is merged along several dimensions is multiplied") {
   const auto merged =
       merged_items("-DA -fkernel-vectorizer=x4 -fkernel-unroller=y2 -fkernel-unroller=x2");
