@@ -487,6 +487,11 @@ HostExtensions host_extensions(const std::vector<std::string> &requirements, uns
     });
     if (needed) result.declarations.append(reinterpret_cast<const char *>(one.text), one.size);
   }
+  // Clang returns a half from a function only after the pragma. A source has its own.
+  if (!result.declarations.empty() && required.contains("cl_khr_fp16")) {
+    result.declarations = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n" + result.declarations +
+                          "#pragma OPENCL EXTENSION cl_khr_fp16 : disable\n";
+  }
   return result;
 }
 
