@@ -34,6 +34,7 @@ struct BuildArguments {
   std::optional<std::size_t> jobs;                // run in parallel; none: one for each CPU
   std::string fresh;                              // "all", "failed" or empty
   std::string store;
+  builder::Roots roots;
   bool preferred = false;
   bool no_finish = false;
   bool no_hardware = false;
@@ -302,7 +303,7 @@ std::string interrupted_text(const BuildArguments &options) {
 builder::HostStepOptions host_options(const BuildArguments &options) {
   const std::string store = options.fresh == kAll ? "" : store_file(options.store);
   make_store_folder(store);
-  return {options.jobs.value_or(builder::usable_cpus()), store};
+  return {options.jobs.value_or(builder::usable_cpus()), store, options.roots};
 }
 
 int dry_run(const BuildArguments &options) {
@@ -397,6 +398,7 @@ void add_build(CLI::App &app, Command *command) {
                 "Show the jobs, and why each is needed; run none and write nothing");
   add_timeout_option(*sub, &options->timeout_seconds, "Seconds that each step of a job may take");
   add_jobs_option(*sub, &options->jobs);
+  add_root_option(*sub, &options->roots);
   sub->add_option("--memory", options->memory,
                   "Memory limit of each job's process, such as 512M or 8G; 0: none")
       ->transform(CLI::AsSizeValue(false).description(""))

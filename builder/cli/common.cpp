@@ -356,9 +356,14 @@ bool is_manifest(const std::string &path) {
 std::optional<Input> read_input(const std::string &path, const HostTools &tools,
                                 const builder::HostStepOptions &options, int *exit_code) {
   if (is_manifest(path)) {
-    auto input = compile_manifest(builder::read_manifest(path), path, tools, options, exit_code);
+    auto input = compile_manifest(builder::read_manifest(path, options.roots), path, tools, options,
+                                  exit_code);
     if (input) input->files.insert(path);
     return input;
+  }
+  if (!options.roots.empty()) {
+    *exit_code = fail({Code::bad_argument, "--root is for the paths in a manifest"});
+    return std::nullopt;
   }
   auto pack = open_checked_pack(path);
   if (!pack.ok()) {

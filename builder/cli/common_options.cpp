@@ -110,6 +110,25 @@ void add_jobs_option(CLI::App &command, std::optional<std::size_t> *jobs) {
       ->type_name("N");
 }
 
+void add_root_option(CLI::App &command, builder::Roots *roots) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--root",
+          [roots](const std::vector<std::string> &all) {
+            for (const std::string &one : all) {
+              const std::size_t equals = one.find('=');
+              if (equals == std::string::npos || equals == 0 || equals + 1 == one.size()) {
+                throw CLI::ValidationError("--root", "expected NAME=DIR, not " + one);
+              }
+              (*roots)[one.substr(0, equals)] = one.substr(equals + 1);
+            }
+          },
+          "Folder of the manifest's paths NAME:PATH; overrides its [roots]; repeatable")
+      ->type_name("NAME=DIR")
+      ->expected(1)
+      ->take_all();
+}
+
 void add_timeout_option(CLI::App &command, double *seconds, const char *what) {
   command.add_option("--timeout", *seconds, what)
       ->check(CLI::Range(0.1, 86400.0).description(""))

@@ -35,6 +35,8 @@ void add_json_flag(CLI::App &command, bool *json, int schema = 1);
 // Adds --jobs; each job holds two descriptors.
 inline constexpr std::size_t kMaxJobs = 256;
 void add_jobs_option(CLI::App &command, std::optional<std::size_t> *jobs);
+// Adds --root.
+void add_root_option(CLI::App &command, builder::Roots *roots);
 // Adds --timeout; `what` is its text in the help.
 void add_timeout_option(CLI::App &command, double *seconds, const char *what);
 // Converts the value of an option that takes seconds.

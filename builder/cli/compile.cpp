@@ -28,6 +28,7 @@ struct CompileArguments {
   std::string output;
   std::string depfile;
   std::string store;
+  builder::Roots roots;
   std::optional<std::size_t> jobs;
   HostTools tools;
   bool require_il = false;
@@ -90,7 +91,7 @@ bool is_source(const std::string &path) { return fs::path(path).extension() == "
 builder::HostStepOptions host_options(const CompileArguments &options) {
   const std::string store = store_file(options.store);
   make_store_folder(store);
-  return {options.jobs.value_or(builder::usable_cpus()), store};
+  return {options.jobs.value_or(builder::usable_cpus()), store, options.roots};
 }
 
 // Compiles sources that have no manifest.
@@ -120,6 +121,9 @@ Status check_inputs(const CompileArguments &options, bool sources, bool spool) {
   }
   const bool only_for_sources =
       !options.build_options.empty() || !options.program.empty() || !options.include_dirs.empty();
+  if ((sources || spool) && !options.roots.empty()) {
+    return {Code::bad_argument, "--root is for the paths in a manifest"};
+  }
   if (!sources && only_for_sources) {
     return {Code::bad_argument,
             "--build-options, -I and --program are for sources: a manifest names its own"};
@@ -192,6 +196,7 @@ void add_compile(CLI::App &app, Command *command) {
       ->type_name("DIR")
       ->expected(1)
       ->take_all();
+  add_root_option(*sub, &options->roots);
   add_program_option(*sub, &options->program,
                      "Name of the only source's program; default: the file's, without .cl");
   sub->add_option("--depfile", options->depfile,

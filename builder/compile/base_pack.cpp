@@ -114,6 +114,26 @@ source::IncludeMacros macros_of(std::string_view options) {
   return macros;
 }
 
+// Returns names for packs: ROOT/PATH for files in a root, and relative to the manifest for others.
+source::NameFile names_for_packs(const std::filesystem::path &folder, const Roots &roots) {
+  return [below = source::names_below(folder), roots, folder](const std::filesystem::path &path) {
+    std::string found;
+    std::size_t shortest = 0;
+    for (const auto &[name, root] : roots) {
+      const auto relative = path.lexically_normal().lexically_relative(root.lexically_normal());
+      if (relative.empty() || *relative.begin() == "..") continue;
+      const std::size_t length = relative.native().size();
+      if (!found.empty() && length >= shortest) continue;
+      found = name + "/" + relative.generic_string();
+      shortest = length;
+    }
+    if (!found.empty()) return found;
+    if (!path.is_absolute()) return below(path);
+    std::error_code error;  // it was included by a file in a root
+    return source::names_below(std::filesystem::absolute(folder, error))(path);
+  };
+}
+
 Result<Sources> HostStep::flatten_source(const ManifestProgram &program,
                                          const ManifestVariant &variant) {
   Sources sources;
@@ -123,7 +143,7 @@ Result<Sources> HostStep::flatten_source(const ManifestProgram &program,
     request.include_dirs = program.include_dirs;
     request.read = source::read_from_disk();
     request.macros = macros_of(variant.record.options);
-    request.name = packed ? source::names_below(folder_) : source::names_as_opened();
+    request.name = packed ? names_for_packs(folder_, manifest_.roots) : source::names_as_opened();
     auto result = source::flatten(request);
     if (!result.ok()) return result.status();
     sources.has_includes = !result->files.empty();
@@ -278,6 +298,7 @@ nlohmann::json HostStep::inputs_of(const VariantJob &job) const {
           {"stages", std::move(stages)},
           {"prelude", hash_of(prelude)},
           {"il", job.variant.il},
+          {"only_warn", job.variant.only_warn},
           {"address_bits", manifest_.address_bits},
           {"spirv_version", manifest_.spirv_version}};
 }
@@ -316,6 +337,7 @@ Status HostStep::compile_for(const VariantJob &job, std::uint32_t bits, bool il,
                              HostStage *stage) const {
   HostCompileRequest request = this->request(job, bits);
   request.check_only = !il;
+  request.only_warn = job.variant.only_warn;
   auto compiled = compile_to_spirv(toolchain_, request, stage);
   if (!compiled.ok()) return compiled.status();
   if (!compiled->warnings.empty() && bits == manifest_.address_bits.front()) {

@@ -37,6 +37,7 @@ struct BasePack {
 struct HostStepOptions {
   std::size_t jobs = 1;  // variants to compile at once
   std::string store{};   // file of the store; empty: none
+  Roots roots{};         // given besides the manifest's
 };
 
 // Called before each variant with its name, the number done, and the total. Never called twice at

@@ -182,7 +182,21 @@ class HostCompiler {
     if (!missing.empty()) {
       text += fmt::format("note: it compiles with requires = [{}]\n", joined(missing, "\""));
     }
+    if (request_.check_only && request_.only_warn && list_despite_errors()) {
+      result_.warnings = fmt::format(
+          "{}{}: warning: it is shipped as it is: only a device's compiler can judge it\n", text,
+          request_.name);
+      return {};
+    }
     return fail(HostStage::compile, std::move(text));
+  }
+
+  // Lists the kernels that clang finds in a program with errors. Returns whether there are any.
+  bool list_despite_errors() {
+    const ProcessResult dump =
+        run_clang(request_.source, {"-fsyntax-only", "-Xclang", "-ast-dump", "-"});
+    if (came_to_an_end(dump)) result_.module.kernels = kernels_of_syntax_tree(dump.out);
+    return !result_.module.kernels.empty();
   }
 
   ProcessResult emit_llvm() {

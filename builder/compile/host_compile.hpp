@@ -21,6 +21,7 @@ struct HostCompileRequest {
   std::string diagnostics_source;  // with file names as opened, for clang's messages; may be empty
   std::string prelude;             // text before the source: built-ins of a vendor's compiler
   bool check_only = false;         // list the kernels, make no SPIR-V; functions may be undefined
+  bool only_warn = false;          // with check_only: list the kernels of what clang refuses, too
   bool any_requirements = false;   // compile with whatever requirements the source lacks
   std::string options;             // as given to a driver
   std::vector<std::string> requirements;      // met by the device, which has only these extensions
@@ -56,6 +57,9 @@ enum class HostStage {
 //
 // A program that lacks only the requirement fp16 or fp64 is compiled as if it had it, with a
 // warning. A program that lacks other requirements is refused, and the message names them.
+//
+// With `only_warn` clang's errors are warnings, if it finds a kernel nevertheless: a driver may
+// have built-ins that clang does not know.
 //
 // Fails with Code::process at the stages `tool` and `validate` and with Code::bad_input at the
 // others; the message is ready to print. `stage`, if not null, gets the stage that failed.

@@ -617,6 +617,30 @@ std::vector<SpirvKernel> kernels_of_llvm_ir(std::string_view text) {
   return kernels;
 }
 
+std::vector<SpirvKernel> kernels_of_syntax_tree(std::string_view text) {
+  // "|-FunctionDecl 0x1 <line:1:1, col:9> col:13 used k 'void (...)'", then its parts, "| |-Part".
+  std::vector<SpirvKernel> kernels;
+  std::optional<SpirvKernel> function;
+  while (!text.empty()) {
+    std::string_view line = next_line(&text);
+    const bool is_part = line.starts_with("| ") || line.starts_with("  ");
+    if (!is_part) {
+      function.reset();
+      line = line.substr(0, line.find(" '"));
+      if (line.find("-FunctionDecl ") == 1) {
+        function = SpirvKernel{std::string(line.substr(line.rfind(' ') + 1))};
+      }
+    } else if (function && line.find("-ParmVarDecl ") == 3) {
+      ++function->argument_count;
+    } else if (function && line.find("-OpenCLKernelAttr ") == 3) {
+      kernels.push_back(*function);
+    }
+  }
+  std::sort(kernels.begin(), kernels.end(),
+            [](const SpirvKernel &one, const SpirvKernel &other) { return one.name < other.name; });
+  return kernels;
+}
+
 std::string_view plain_name(std::string_view mangled) {
   if (!mangled.starts_with("_Z")) return mangled;
   std::size_t length = 0;

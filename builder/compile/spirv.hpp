@@ -48,6 +48,10 @@ Result<std::vector<std::uint8_t>> without_argument_info(std::span<const std::uin
 // A struct's size is not known.
 std::vector<SpirvKernel> kernels_of_llvm_ir(std::string_view text);
 
+// Returns the kernels in the output of clang's -ast-dump, sorted by name, without their parameters'
+// types. A program with errors has one, too.
+std::vector<SpirvKernel> kernels_of_syntax_tree(std::string_view text);
+
 // Returns the identifier of a function whose name may be mangled as in C++.
 std::string_view plain_name(std::string_view mangled);
 

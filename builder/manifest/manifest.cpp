@@ -283,6 +283,42 @@ void read_spirv(const TableReader &table, Manifest &manifest) {
   list.erase(std::unique(list.begin(), list.end()), list.end());
 }
 
+// Returns the manifest's roots and those that are given, which override them.
+Roots read_roots(const ManifestText &document, const TableReader &manifest, const Roots &given) {
+  Roots roots = given;
+  const toml::table *table = manifest.table("roots", "a table of folders");
+  if (table == nullptr) return roots;
+  const TableReader reader(document, *table, "[roots]");
+  for (const auto &[key, node] : *table) {
+    const std::string name(key.str());
+    if (!is_name(name)) {
+      document.fail(position_of(key), fmt::format("bad root {}", in_quotes(name)), kNameRule);
+    }
+    const auto folder = reader.string(name);
+    if (folder->value.empty()) {
+      document.fail(folder->at, fmt::format("root {} is empty", in_quotes(name)),
+                    "expected a folder");
+    }
+    roots.emplace(name, reader.below_manifest(folder->value));
+  }
+  return roots;
+}
+
+// Fails for a root of the command line that nothing uses: it may be misspelled.
+void check_roots(const ManifestText &document, const Manifest &manifest, const Roots &given) {
+  for (const auto &[name, folder] : given) {
+    if (document.used_roots.count(name) != 0) continue;
+    std::vector<std::string> names;
+    for (const auto &[other, ignored] : manifest.roots) {
+      if (given.count(other) == 0 || document.used_roots.count(other) != 0) names.push_back(other);
+    }
+    throw ManifestFault{
+        file_error(document.file, fmt::format("no path begins with {}, the name of a --root",
+                                              in_quotes(name + ":"))) +
+        (names.empty() ? "" : expected_one_of(name, names) + "\n")};
+  }
+}
+
 // Reads all programs. A pattern skips files that other programs name.
 std::vector<ManifestProgram> read_programs(const ManifestText &document, const TableReader &root) {
   const auto tables = read_named_tables(document, root, "program", "program");
@@ -320,27 +356,30 @@ std::vector<ManifestProgram> read_programs(const ManifestText &document, const T
   return programs;
 }
 
-Manifest read_root(const ManifestText &document, const toml::table &root) {
+Manifest read_root(ManifestText &document, const toml::table &root, const Roots &given) {
   const TableReader table(document, root, "the manifest");
   // The schema is checked first, because keys of a newer schema are not misspellings.
   if (!table.integer("schema", kSchema, kSchema)) {
     table.missing("schema", fmt::format("expected schema = {}", kSchema));
   }
-  table.allow_only({"program", "schema", "spirv"});
+  table.allow_only({"program", "roots", "schema", "spirv"});
   Manifest manifest;
+  document.roots = manifest.roots = read_roots(document, table, given);
   if (const toml::table *spirv = table.table("spirv", "a table")) {
     read_spirv(TableReader(document, *spirv, "[spirv]"), manifest);
   }
   manifest.programs = read_programs(document, table);
+  check_roots(document, manifest, given);
   return manifest;
 }
 
 }  // namespace
 
-Result<Manifest> parse_manifest(std::string_view text, const std::filesystem::path &path) {
-  const ManifestText document{path.generic_string(), text, path.parent_path()};
+Result<Manifest> parse_manifest(std::string_view text, const std::filesystem::path &path,
+                                const Roots &roots) {
+  ManifestText document{path.generic_string(), text, path.parent_path()};
   try {
-    return read_root(document, parse_toml(document));
+    return read_root(document, parse_toml(document), roots);
   } catch (const ManifestFault &fault) {
     return Status(Code::bad_input, fault.text);
   } catch (const std::exception &error) {
@@ -348,7 +387,7 @@ Result<Manifest> parse_manifest(std::string_view text, const std::filesystem::pa
   }
 }
 
-Result<Manifest> read_manifest(const std::filesystem::path &path) {
+Result<Manifest> read_manifest(const std::filesystem::path &path, const Roots &roots) {
   const std::string file = path.generic_string();
   const auto fault = [&](const std::string &message) {
     return Status(Code::bad_input, file_error(file, message));
@@ -362,7 +401,7 @@ Result<Manifest> read_manifest(const std::filesystem::path &path) {
   std::ifstream stream(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   if (!stream.is_open() || stream.bad()) return fault("cannot be read");
-  return parse_manifest(text, path);
+  return parse_manifest(text, path, roots);
 }
 
 }  // namespace kiln::builder

@@ -12,12 +12,14 @@
 namespace kiln::builder {
 
 // Reads and checks a manifest. Source files must exist; paths are relative to the manifest's
-// folder. Unknown keys are errors, with the nearest known key as a suggestion. Fails with
-// Code::bad_input for a fault in the manifest or in a file that it names. The message is complete
-// and ready to print: file:line:column, the line, a caret, and what was expected.
-Result<Manifest> read_manifest(const std::filesystem::path &path);
+// folder, or to one of its roots, which `roots` adds to and overrides. Unknown keys are errors,
+// with the nearest known key as a suggestion. Fails with Code::bad_input for a fault in the
+// manifest or in a file that it names. The message is complete and ready to print:
+// file:line:column, the line, a caret, and what was expected.
+Result<Manifest> read_manifest(const std::filesystem::path &path, const Roots &roots = {});
 
 // Parses a manifest from text; `path` names it in errors and gives the folder.
-Result<Manifest> parse_manifest(std::string_view text, const std::filesystem::path &path);
+Result<Manifest> parse_manifest(std::string_view text, const std::filesystem::path &path,
+                                const Roots &roots = {});
 
 }  // namespace kiln::builder

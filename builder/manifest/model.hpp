@@ -4,11 +4,16 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
+
+// Named folders outside the manifest's, absolute or relative to the working directory.
+using Roots = std::map<std::string, std::filesystem::path>;
 
 // A variant: its record in the pack, and where its code comes from.
 struct ManifestVariant {
@@ -18,6 +23,7 @@ struct ManifestVariant {
                                   // the working directory
   std::filesystem::path prelude;  // declares a vendor's built-ins for the host check; then, too,
   bool il = true;                 // no IL is made
+  bool only_warn = false;         // whether it is shipped even if the host check fails
 };
 
 struct ManifestProgram {
@@ -30,6 +36,7 @@ struct Manifest {
   std::vector<ManifestProgram> programs;        // sorted by name
   std::uint32_t spirv_version = 0x00010000;     // cap, as in the SPIR-V header: 1.0
   std::vector<std::uint32_t> address_bits{64};  // 32, 64 or both, ascending, no duplicates
+  Roots roots{};
 };
 
 }  // namespace kiln::builder

@@ -264,14 +264,33 @@ std::uint32_t TableReader::bounded(const std::string &what, const toml::node &no
 }
 
 std::filesystem::path TableReader::resolve(const Located<std::string> &given) const {
-  const std::filesystem::path path(given.value);
-  if (path.empty() || path.is_absolute()) {
+  const auto [start, rest] = root_and_path(given.value);
+  const std::filesystem::path path(rest);
+  if (given.value.empty() || path.is_absolute()) {
     fail(given.at,
          fmt::format("path {} in {} is {}", in_quotes(given.value), label_,
-                     path.empty() ? "empty" : "absolute"),
-         "expected a path relative to the manifest's folder");
+                     given.value.empty() ? "empty" : "absolute"),
+         "expected a path relative to the manifest's folder, or NAME:PATH in one of [roots]");
   }
-  return below_manifest(path);
+  if (start.empty()) return below_manifest(path);
+  const std::string root = start.substr(0, start.size() - 1);
+  const auto found = document_.roots.find(root);
+  if (found == document_.roots.end()) {
+    std::vector<std::string> names;
+    for (const auto &[name, folder] : document_.roots) names.push_back(name);
+    fail(given.at, fmt::format("path {} in {} has an unknown root", in_quotes(given.value), label_),
+         names.empty() ? fmt::format("expected --root {}=DIR, or {} in [roots]", root, root)
+                       : expected_one_of(root, names));
+  }
+  document_.used_roots.insert(root);
+  return (found->second / path).lexically_normal();
+}
+
+std::pair<std::string, std::string> root_and_path(const std::string &path) {
+  const std::size_t colon = path.find(':');
+  const bool has_root = colon != std::string::npos && is_name(path.substr(0, colon));
+  const std::size_t length = has_root ? colon + 1 : 0;
+  return {path.substr(0, length), path.substr(length)};
 }
 
 }  // namespace kiln::builder

@@ -7,7 +7,9 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +44,8 @@ struct ManifestText {
   std::string file;  // the name in errors
   std::string_view text;
   std::filesystem::path folder;  // the folder that paths in the manifest are relative to
+  std::map<std::string, std::filesystem::path> roots{};  // other such folders, for NAME:PATH
+  mutable std::set<std::string> used_roots{};
 
   [[noreturn]] void fail(Position position, const std::string &message,
                          const std::string &expected) const;
@@ -100,8 +104,9 @@ class TableReader {
   const toml::array *array(const std::string &key, const std::string &expected) const;
   const toml::table *table(const std::string &key, const std::string &expected) const;
 
-  // Returns a path in the manifest's folder, normalised. Throws if the path is absolute (packs must
-  // not depend on the machine), or if it is not a file (file()) or not a folder (folder()).
+  // Returns a path in the manifest's folder, or NAME:PATH in a root, normalised. Throws if the path
+  // is absolute (packs must not depend on the machine), or if it is not a file (file()) or not a
+  // folder (folder()).
   std::optional<std::filesystem::path> file(const std::string &key) const;
   std::filesystem::path folder(const Located<std::string> &path) const;
   // Returns a relative path in the manifest's folder, normalised.
@@ -127,6 +132,9 @@ class TableReader {
   const toml::table &table_;
   std::string label_;
 };
+
+// Splits NAME:PATH after the colon; the first part is empty if there is no root's name.
+std::pair<std::string, std::string> root_and_path(const std::string &path);
 
 // Whether a name has only letters, digits and '_', or '-' and '.' after the first character.
 bool is_name(std::string_view name);

@@ -625,7 +625,9 @@ void require_for_merging(const TableReader &table, packs::Variant *record) {
 
 void read_host_check(const TableReader &table, ManifestVariant *variant) {
   variant->prelude = table.file("prelude").value_or(std::filesystem::path());
-  variant->il = table.boolean("il").value_or(variant->prelude.empty());
+  const auto il = table.boolean("il");
+  variant->il = il.value_or(variant->prelude.empty());
+  variant->only_warn = il == false;
 }
 
 std::vector<ManifestVariant> read_variants(const ManifestText &document, const TableReader &table,

@@ -43,9 +43,10 @@ std::vector<packs::Kernel> read_kernels(const TableReader &table) {
 
 std::vector<fs::path> matching_files(const TableReader &table, const Located<std::string> &source,
                                      const std::set<fs::path> &taken) {
-  const fs::path pattern(source.value);
+  const auto [root, path] = root_and_path(source.value);
+  const fs::path pattern(path);
   const fs::path folder = table.folder(
-      {pattern.has_parent_path() ? pattern.parent_path().string() : std::string("."), source.at});
+      {root + (pattern.has_parent_path() ? pattern.parent_path().string() : "."), source.at});
   std::vector<fs::path> found;
   std::error_code error;
   for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error)) {
@@ -201,6 +202,7 @@ std::vector<ManifestProgram> read_whole_programs(const ManifestText &document,
       ManifestVariant &own = program.variants[0];
       own.source = source.file;
       own.il = own.il && rule.il;
+      own.only_warn = own.only_warn || !rule.il;
       own.record.options = choice.options;
       add_requirements(rule.requirements, &own.record.requirements);
       add_requirements(choice.requirements, &own.record.requirements);

@@ -287,3 +287,42 @@ TEST_CASE("No truncation of a manifest makes the reading throw") {
     CHECK_NOTHROW((void)project.parse(text.substr(0, size)));
   }
 }
+
+TEST_CASE("A path may begin with a named root, which the command line overrides") {
+  const Project project;
+  const std::string text =
+      "schema = 1\n[roots]\nours = \"src\"\n[program.p]\nsource = \"ours:a.cl\"\nkernels = "
+      "\"all\"\ninclude_dirs = [\"theirs:\"]\n[program.q]\nsource = \"ours:b*\"\nkernels = "
+      "\"all\"\n";
+  const auto read = [&](const Roots &roots) {
+    return parse_manifest(text, project.path("m.toml"), roots);
+  };
+  const auto manifest = read({{"theirs", project.path("inc")}});
+  REQUIRE(manifest.ok());
+  CHECK(manifest->programs[0].variants[0].source == project.path("src/b.cl"));
+  CHECK(manifest->programs[1].variants[0].source == project.path("src/a.cl"));
+  CHECK(manifest->programs[1].include_dirs[0] == project.path("inc") + "/");
+  CHECK(manifest->roots.size() == 2);
+  CHECK(read({{"theirs", project.path("inc")}, {"ours", "/nosuch"}})
+            .status()
+            .message.find("expected a file at /nosuch/a.cl") != std::string::npos);
+  const std::string unused =
+      read({{"theirs", project.path("inc")}, {"our", "/x"}}).status().message;
+  CHECK(unused == project.path("m.toml") +
+                      ": error: no path begins with \"our:\", the name of a --root\n"
+                      "expected one of: ours, theirs; did you mean \"ours\"?\n");
+  CHECK(project.error(text) ==
+        "m.toml:7:17: error: path \"theirs:\" in [program.p] has an unknown root\n"
+        "include_dirs = [\"theirs:\"]\n"
+        "                ^\n"
+        "expected one of: ours\n");
+  CHECK(project.error("schema = 1\n[program.p]\nsource = \"theirs:a.cl\"\nkernels = \"all\"\n") ==
+        "m.toml:3:10: error: path \"theirs:a.cl\" in [program.p] has an unknown root\n"
+        "source = \"theirs:a.cl\"\n"
+        "         ^\n"
+        "expected --root theirs=DIR, or theirs in [roots]\n");
+  CHECK(project.error("schema = 1\n[roots]\n\"a b\" = \"src\"\n")
+            .starts_with("m.toml:3:1: error: bad root \"a b\"\n"));
+  CHECK(project.error("schema = 1\n[roots]\na = 1\n")
+            .starts_with("m.toml:3:5: error: \"a\" in [roots] is an integer\n"));
+}
