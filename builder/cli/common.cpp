@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -19,6 +20,7 @@
 #include "builder/base/this_process.hpp"
 #include "builder/inspect/pack_check.hpp"
 #include "builder/inspect/printable.hpp"
+#include "builder/jobs/device_build.hpp"
 #include "builder/process/supervise.hpp"
 #include "kiln/packs/dictionary.hpp"
 #include "kiln/packs/output_file.hpp"
@@ -46,19 +48,41 @@ void pass_on_once(const std::string &text, std::set<std::string> *printed) {
   if (printed->insert(text).second) pass_on(text);
 }
 
+// Returns what failures that are alike have in common: the first error without its place.
+std::string first_error(const builder::VariantFailure &failure) {
+  const std::string &text = failure.status.message;
+  const std::string own_name = failure.program + "/" + failure.variant + ": ";
+  if (text.starts_with(own_name)) return text.substr(own_name.size());
+  const std::size_t at = text.find(": error: ");
+  return at == std::string::npos ? text : text.substr(at, text.find('\n', at) - at);
+}
+
+// Prints failures that are alike once, with the variants that have them. `of_one` may be empty.
+void print_alike(const std::vector<builder::VariantFailure> &failures, const char *of_one,
+                 const char *of_several) {
+  std::vector<builder::JobFailure> all;
+  std::map<std::string, std::string> firsts;  // by what is alike, the first whole message
+  for (const builder::VariantFailure &failure : failures) {
+    all.push_back({failure.program + "/" + failure.variant, first_error(failure)});
+    firsts.emplace(all.back().text, failure.status.message);
+  }
+  for (const builder::FailureGroup &group : builder::group_failures(all)) {
+    pass_on(firsts[group.text]);
+    if (group.jobs.size() == 1) {
+      if (*of_one != 0) complain(fmt::format(fmt::runtime(of_one), group.jobs.front()));
+      continue;
+    }
+    complain(fmt::format(fmt::runtime(of_several), count(group.jobs.size(), "variant")));
+    for (const std::string &job : group.jobs) pass_on("  " + job);
+  }
+}
+
 void print_faults(const builder::BasePack &base) {
   std::set<std::string> printed;
   for (const std::string &warning : base.warnings) pass_on_once(warning, &printed);
-  for (const builder::VariantFailure &failure : base.failures) {
-    pass_on_once(failure.status.message, &printed);
-    if (base.bad_sources) continue;
-    complain(fmt::format("{}/{} does not compile", failure.program, failure.variant));
-  }
-  for (const builder::VariantFailure &failure : base.without_il) {
-    pass_on_once(failure.status.message, &printed);
-    complain(fmt::format("warning: {}/{} has no IL, its source is all there is", failure.program,
-                         failure.variant));
-  }
+  print_alike(base.failures, base.bad_sources ? "" : "{} does not compile", "{} fail alike:");
+  print_alike(base.without_il, "warning: {} has no IL, its source is all there is",
+              "warning: {} have no IL, their source is all there is:");
 }
 
 std::string with_code(const Status &status) {
