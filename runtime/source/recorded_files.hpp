@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file beside a recorded program with includes: the files and options that the application
-// gave, from which the program's text was made (docs/use/layer.md, "What a spool holds"). Pure and
-// thread-safe.
+// gave, from which the program's text was made. Pure and thread-safe.
+//
+// It begins with the line "kiln files 1". Then come blocks: a line with a word and a byte count,
+// that many bytes, and a line end. The words, in this order:
+//   options, folder (the current folder) and source, as the application gave them;
+//   for each file path (absolute, or <headers>/NAME for a header that was passed to
+//     clCompileProgram), identity (the same for two paths to one file) and text;
+//   end, with no bytes.
 #pragma once
 
 #include <string>
