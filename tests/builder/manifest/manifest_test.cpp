@@ -118,13 +118,13 @@ TEST_CASE("A misspelt key gets the line, a caret and the nearest key") {
         "  ^\n"
         "expected one of: arguments, il, kernel, limits, local_size, options, pixels, prelude, "
         "range, "
-        "requires, source, stages, tolerance; "
+        "requires, sets, source, stages, tolerance; "
         "did you mean \"kernel\"?\n");
   CHECK(Project().error("schema = 1\n[zzzzzz]\n") ==
         "m.toml:2:2: error: unknown key \"zzzzzz\" in the manifest\n"
         "[zzzzzz]\n"
         " ^\n"
-        "expected one of: program, schema, spirv\n");
+        "expected one of: program, roots, schema, spirv\n");
   CHECK(Project().error("schema = 1\nspirv.versoin = \"1.0\"\n") ==
         "m.toml:2:7: error: unknown key \"versoin\" in [spirv]\n"
         "spirv.versoin = \"1.0\"\n"

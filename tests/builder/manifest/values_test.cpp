@@ -54,12 +54,12 @@ TEST_CASE("Sources and include folders must be there, below a relative path") {
         "m.toml:3:10: error: path \"/src/a.cl\" in [program.p] is absolute\n"
         "source = \"/src/a.cl\"\n"
         "         ^\n"
-        "expected a path relative to the manifest's folder\n");
+        "expected a path relative to the manifest's folder, or NAME:PATH in one of [roots]\n");
   CHECK(Project().program_error("source = \"\"") ==
         "m.toml:3:10: error: path \"\" in [program.p] is empty\n"
         "source = \"\"\n"
         "         ^\n"
-        "expected a path relative to the manifest's folder\n");
+        "expected a path relative to the manifest's folder, or NAME:PATH in one of [roots]\n");
 }
 
 TEST_CASE("An empty option is refused") {
