@@ -96,6 +96,57 @@ TEST_CASE("an update of the kernel does not change an AMD GPU's key", "[profiles
         key("llvmpipe (LLVM 15.0.6, 128 bits)", "22.3.6"));
 }
 
+// The identities of Mesa's drivers in Debian 13, testing and sid as a Steam Deck, kernel included.
+TEST_CASE("an update of Mesa changes an AMD GPU's key in what the new Mesa says", "[profiles]") {
+  struct Mesa {
+    const char *version, *compiler, *kernel, *opencl, *il, *extensions;
+  };
+  constexpr char kOldIl[] = "SPIR-V_1.0 SPIR-V_1.1 SPIR-V_1.2 SPIR-V_1.3 SPIR-V_1.4";
+  constexpr char kNewIl[] =
+      "SPIR-V_1.0 SPIR-V_1.1 SPIR-V_1.2 SPIR-V_1.3 SPIR-V_1.4 SPIR-V_1.5 SPIR-V_1.6";
+  const auto key = [](const Mesa &mesa) {
+    return describe(
+               make({{Field::platform_name, "rusticl"},
+                     {Field::platform_vendor, "Mesa/X.org"},
+                     {Field::platform_version, mesa.opencl},
+                     {Field::device_name, std::string("AMD Custom GPU 0405 (radeonsi, vangogh, ") +
+                                              mesa.compiler + ", " + mesa.kernel + ")"},
+                     {Field::device_vendor, "AMD"},
+                     {Field::device_vendor_id, "0x1002"},
+                     {Field::device_version, mesa.opencl},
+                     {Field::driver_version, mesa.version},
+                     {Field::driver_uuid, "414d442d4d4553412d44525600000000"},
+                     {Field::il_version, mesa.il},
+                     {Field::extensions_hash, mesa.extensions}}))
+        .key;
+  };
+  const Mesa trixie{"25.0.7-2+deb13u1", "LLVM 19.1.7", "DRM 3.49, 6.18.44",
+                    "OpenCL 3.0 ",      kOldIl,        "bc2af2f5a4cd172e"};
+  const Mesa testing{"26.1.6-1",    "ACO",  "DRM 3.54, 6.18.44",
+                     "OpenCL 3.0 ", kNewIl, "5733ddc3efd6a5b8"};
+  const Mesa sid{"26.2.6-1", "ACO", "DRM 3.54, 6.18.44", "OpenCL 3.1 ", kNewIl, "c8266485d5a7ee41"};
+  const auto changed = [&](const Mesa &from, const Mesa &to) {
+    std::string fields;
+    for (const auto &difference : differences(key(from).facts(), key(to).facts())) {
+      fields += difference.field + " ";
+    }
+    return fields;
+  };
+  CHECK(changed(trixie, testing) ==
+        "device_name driver_version il_version extensions_hash compiler ");
+  CHECK(changed(testing, sid) == "platform_version device_version driver_version extensions_hash ");
+  for (Mesa mesa : {trixie, testing, sid}) {
+    const Mesa before = mesa;
+    for (const char *kernel : {"DRM 3.64, 6.19.2-1-arch", "DRM 3.42, 6.1.0-38-amd64", "DRM 3.54"}) {
+      mesa.kernel = kernel;
+      CHECK(changed(before, mesa) == "");
+    }
+  }
+  Mesa rebuilt = trixie;  // the same version, with a fix of the distribution
+  rebuilt.version = "25.0.7-2+deb13u2";
+  CHECK(changed(trixie, rebuilt) == "driver_version ");
+}
+
 TEST_CASE("a system's build in Apple's platform version is part of the key", "[profiles]") {
   const auto apple = [](const char *platform_version) {
     return describe(make({{Field::platform_name, "Apple"},
