@@ -38,6 +38,7 @@ ENVIRONMENT = [
      "--virtual neo."),
     ("KILN_MESA_ROOT", "Unpacked root of a distribution with Mesa and mesa-drm-shim, for --virtual "
      "mesa."),
+    ("KILN_MESA_PROGRAM", "A kiln of that root's architecture, if it is another; qemu-user runs it."),
     ("KILN_STORE", "Database of finished jobs, or the word none."),
     ("KILN_PACK, KILN_OVERLAY, KILN_REPORT, KILN_SPOOL", "What kiln serve and kiln record set for the "
      "layer; an application can be started with them and OPENCL_LAYERS instead."),

@@ -74,7 +74,8 @@ Status check_root(const std::vector<builder::VirtualSpec> &specs, const char *ba
 
 // Returns the devices of this machine that --device names, and the virtual devices; without
 // --device, only the virtual devices if any are asked for. The variables KILN_NEO_ROOT and
-// KILN_MESA_ROOT name where Intel's driver and Mesa are. Virtual devices that cannot be made are
+// KILN_MESA_ROOT name where Intel's driver and Mesa are, and KILN_MESA_PROGRAM names a Kiln of the
+// latter's architecture. Virtual devices that cannot be made are
 // printed and set `*exit_code`; if no device is left, fails with Code::no_device. Fails with
 // Code::bad_argument if --gpu-arch is given and none of the devices is an NVIDIA device of this
 // machine.
@@ -93,6 +94,7 @@ Result<std::vector<builder::DeviceInfo>> find_all_devices(const BuildArguments &
     specs.push_back(*builder::parse_virtual_spec(text));
   const std::filesystem::path data = builder::executable_folder() / KILN_DATA_FROM_BIN;
   const builder::VirtualTools tools{variable("KILN_NEO_ROOT"), variable("KILN_MESA_ROOT"),
+                                    variable("KILN_MESA_PROGRAM"),
                                     (data / "virtual").lexically_normal()};
   if (Status s = check_root(specs, "neo", "KILN_NEO_ROOT"); !s.ok()) return s;
   if (Status s = check_root(specs, "mesa", "KILN_MESA_ROOT"); !s.ok()) return s;

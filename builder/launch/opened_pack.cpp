@@ -65,10 +65,19 @@ Status OpenedPack::open_another(const std::string &pack_path, kiln::LoaderOption
   options.context = child.context.get();
   Status status = take(kiln::Pack::open_file(pack_path), &pack);
   if (status.ok()) status = take(kiln::Loader::create(device, pack, options), &loader);
-  if (status.ok()) status = take(kiln::Queue::create(loader), &queue);
+  if (status.ok()) status = open_queue();
   if (!status.ok()) return status;
   status = packs::read_contents(pack.get()->pack, &contents);
   return status.ok() ? status : pack_changed();
+}
+
+Status OpenedPack::open_queue() {
+  Status status = take(kiln::Queue::create(loader), &queue);
+  if (status.cl_error != CL_INVALID_QUEUE_PROPERTIES) return status;
+  kiln_queue_options plain{};
+  plain.size = sizeof(plain);
+  plain.flags = KILN_QUEUE_NO_PROFILING;
+  return take(kiln::Queue::create(loader, &plain), &queue);
 }
 
 kiln::Program OpenedPack::adopt(const std::string &program, const std::string &variant,

@@ -34,7 +34,7 @@ struct OpenedPack {
   kiln::Device device;
   kiln::Pack pack;
   kiln::Loader loader;  // on the child's context
-  kiln::Queue queue;    // in order, with profiling
+  kiln::Queue queue;    // in order, with profiling unless the driver refuses it
   packs::Contents contents;
 
   // Opens the device and the pack. Fails with the code of the first call that fails. Only for child
@@ -45,6 +45,9 @@ struct OpenedPack {
   Status open_device(const DeviceInfo &info);
   // Opens a pack on the open device, in place of the open pack, if any.
   Status open_another(const std::string &pack_path, kiln::LoaderOptions options = {});
+
+  // Opens the queue. Rusticl's panfrost makes no queue with profiling.
+  Status open_queue();
 
   const runtime::OpenCL &cl() const { return *child.device->cl; }
   const packs::Pack &file() const;

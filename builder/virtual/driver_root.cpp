@@ -19,19 +19,25 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kVendors[] = "etc/OpenCL/vendors";
-// Library folders of Debian and Ubuntu, of Intel's own packages, and of others.
+// Library folders of Debian and Ubuntu, of Intel's own packages, and of others; this program's
+// architecture first.
+constexpr const char *kLibraryFolders[] = {
 #ifdef __aarch64__
-constexpr const char *kLibraryFolders[] = {"usr/lib/aarch64-linux-gnu",
-                                           "lib/aarch64-linux-gnu",
+    "usr/lib/aarch64-linux-gnu",
+    "lib/aarch64-linux-gnu",
+    "usr/lib/x86_64-linux-gnu",
+    "lib/x86_64-linux-gnu",
 #else
-constexpr const char *kLibraryFolders[] = {"usr/lib/x86_64-linux-gnu",
-                                           "lib/x86_64-linux-gnu",
+    "usr/lib/x86_64-linux-gnu",
+    "lib/x86_64-linux-gnu",
+    "usr/lib/aarch64-linux-gnu",
+    "lib/aarch64-linux-gnu",
 #endif
-                                           "usr/lib64",
-                                           "lib64",
-                                           "usr/lib",
-                                           "lib",
-                                           "usr/local/lib"};
+    "usr/lib64",
+    "lib64",
+    "usr/lib",
+    "lib",
+    "usr/local/lib"};
 #ifdef __aarch64__
 constexpr char kLoader[] = "ld-linux-aarch64.so.1";
 #else
@@ -69,16 +75,17 @@ unsigned own_glibc() {
   return glibc_version(fmt::format("release version {}.", gnu_get_libc_version()));
 }
 
-// Fails if the library does not exist or cannot run here.
-Status check_library(const fs::path &library, const std::string &file) {
+// Fails if the library does not exist or is of another architecture than the program.
+Status check_library(const fs::path &library, const std::string &file, const fs::path &program) {
   if (file.empty()) {
     return {Code::no_device, library.string() + ": an ICD file names it, and it is not there"};
   }
   const unsigned machine = machine_of(file);
-  if (machine == machine_of(read_whole("/proc/self/exe"))) return {};
+  if (machine == machine_of(read_whole(program))) return {};
+  const std::string whose = program == kThisProgram ? "this program" : program.string();
   return {Code::no_device,
           library.string() + (machine == 0 ? ": no shared library of 64 bits"
-                                           : ": of another architecture than this program")};
+                                           : ": of another architecture than " + whose)};
 }
 
 }  // namespace
@@ -117,7 +124,16 @@ fs::path find_in(const std::vector<fs::path> &folders, std::string_view name) {
 
 std::string icd_files(const fs::path &root) { return (root / kVendors / "*.icd").string(); }
 
-Result<std::vector<DriverFile>> find_drivers(const fs::path &root, std::string_view begins) {
+std::string emulator_of(const fs::path &program) {
+  const unsigned machine = machine_of(read_whole(program));
+  if (machine == machine_of(read_whole(kThisProgram))) return {};
+  return machine == EM_AARCH64  ? "qemu-aarch64-static"
+         : machine == EM_X86_64 ? "qemu-x86_64-static"
+                                : "qemu-user";
+}
+
+Result<std::vector<DriverFile>> find_drivers(const fs::path &root, std::string_view begins,
+                                             const fs::path &program) {
   std::error_code error;
   std::vector<fs::path> icds;
   for (const auto &entry : fs::directory_iterator(root / kVendors, error)) {
@@ -130,7 +146,7 @@ Result<std::vector<DriverFile>> find_drivers(const fs::path &root, std::string_v
     const fs::path library = library_of(icd, root, begins, folders);
     if (library.empty()) continue;
     std::string file = read_whole(library);
-    if (Status s = check_library(library, file); !s.ok()) return s;
+    if (Status s = check_library(library, file, program); !s.ok()) return s;
     drivers.push_back({library, std::move(file)});
   }
   return drivers;

@@ -29,11 +29,18 @@ struct DriverFile {
   std::string bytes;
 };
 
+constexpr char kThisProgram[] = "/proc/self/exe";
+
 // Returns the drivers in the root's ICD files, in the order of the files, whose library's name
-// begins with `begins`. Fails with Code::no_device if such a library is not there or cannot run
-// here.
+// begins with `begins`. Fails with Code::no_device if such a library is not there or is of another
+// architecture than the program.
 Result<std::vector<DriverFile>> find_drivers(const std::filesystem::path &root,
-                                             std::string_view begins);
+                                             std::string_view begins,
+                                             const std::filesystem::path &program = kThisProgram);
+
+// Returns the name of the emulator that a program of another architecture than this one needs;
+// empty if it needs none.
+std::string emulator_of(const std::filesystem::path &program);
 
 // The root's ICD files, for a message: "/srv/debian-sid/etc/OpenCL/vendors/*.icd".
 std::string icd_files(const std::filesystem::path &root);

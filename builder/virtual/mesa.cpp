@@ -30,6 +30,8 @@ constexpr MesaDriver kPanfrost{"panfrost", "libpanfrost_noop_drm_shim.so", "PAN_
 
 constexpr char kShimPackage[] = "mesa-drm-shim";
 constexpr char kInside[] = "/.kiln";  // in a root: this program and the ICD file
+constexpr char kEmulator[] = "/.kiln/emulator";
+constexpr int kEmulationSlowness = 10;
 
 // Returns which shim's GPUs the file names, for a message.
 std::string known_names(const MesaDriver &driver, std::string_view shim) {
@@ -83,6 +85,9 @@ void enter(const MesaRoot &mesa, const std::string &icd, const std::string &fold
     }
   }
   const std::string program = std::string(kInside) + "/kiln";
+  if (!mesa.emulator.empty()) {
+    line.insert(line.end(), {"--ro-bind", mesa.emulator.string(), kEmulator});
+  }
   line.insert(line.end(), {"--dev", "/dev", "--bind", "/proc", "/proc", "--tmpfs", "/tmp",
                            "--ro-bind", request->program.string(), program, "--ro-bind", icd,
                            std::string(kInside) + "/driver.icd"});
@@ -96,7 +101,9 @@ void enter(const MesaRoot &mesa, const std::string &icd, const std::string &fold
     }
   }
   request->environment.clear();
-  line.insert(line.end(), {"--chdir", folder.empty() ? "/" : folder, "--", program});
+  line.insert(line.end(), {"--chdir", folder.empty() ? "/" : folder, "--"});
+  if (!mesa.emulator.empty()) line.emplace_back(kEmulator);
+  line.push_back(program);
   request->arguments.insert(request->arguments.begin(), line.begin(), line.end());
   request->program = mesa.sandbox;
 }
@@ -182,13 +189,20 @@ std::vector<std::string> mesa_model_names() {
   return names;
 }
 
-Result<MesaRoot> find_mesa(const std::filesystem::path &root) {
+Result<MesaRoot> find_mesa(const std::filesystem::path &root,
+                           const std::filesystem::path &program) {
   MesaRoot mesa;
+  const bool is_own = root.empty() || program.empty();
   if (!root.empty()) {
     if (Status s = canonical_root(root).move_to(&mesa.root); !s.ok()) return s;
   }
+  std::error_code error;
+  if (!is_own && !std::filesystem::is_regular_file(program, error)) {
+    return Status(Code::bad_argument, program.string() + ": no such file");
+  }
   const std::filesystem::path whole = root.empty() ? "/" : mesa.root;
-  const auto drivers = find_drivers(whole, "libRusticlOpenCL");
+  const auto drivers = find_drivers(whole, "libRusticlOpenCL",
+                                    is_own ? std::filesystem::path(kThisProgram) : program);
   if (!drivers.ok()) return drivers.status();
   if (drivers->empty()) {
     return Status(Code::no_device,
@@ -210,6 +224,17 @@ Result<MesaRoot> find_mesa(const std::filesystem::path &root) {
                       mesa.root.string());
   }
   mesa.sandbox = *sandbox;
+  if (is_own) return mesa;
+  mesa.program = std::filesystem::absolute(program);
+  const std::string emulator = emulator_of(program);
+  if (emulator.empty()) return mesa;
+  const auto found = find_executable({emulator});
+  if (!found) {
+    return Status(Code::no_device, fmt::format("there is no program {} in PATH (Debian's package "
+                                               "qemu-user-static) to run {}",
+                                               emulator, program.string()));
+  }
+  mesa.emulator = *found;
   return mesa;
 }
 
@@ -218,7 +243,8 @@ ProcessRequest mesa_request(const MesaRoot &mesa, const MesaModel &model,
                             std::vector<std::string> arguments, const std::string &folder) {
   std::error_code error;
   ProcessRequest request;
-  request.program = std::filesystem::read_symlink("/proc/self/exe", error);
+  request.program =
+      mesa.program.empty() ? std::filesystem::read_symlink(kThisProgram, error) : mesa.program;
   request.arguments = std::move(arguments);
   const bool inside = !mesa.sandbox.empty();
   request.environment = {{"OCL_ICD_VENDORS", inside ? std::string(kInside) + "/driver.icd" : icd},
@@ -256,7 +282,8 @@ Result<DeviceInfo> mesa_device(const MesaRoot &mesa, const std::string &name) {
                         [=](std::vector<std::string> arguments, const std::string &folder) {
                           return mesa_request(mesa, *model, *shim, place->path() + "/driver.icd",
                                               std::move(arguments), folder);
-                        }});
+                        },
+                        mesa.emulator.empty() ? 1 : kEmulationSlowness});
 }
 
 }  // namespace kiln::builder

@@ -43,12 +43,16 @@ struct MesaRoot {
   std::vector<std::filesystem::path> folders{};
   // bubblewrap, for a root: Mesa reads files by absolute paths, so a process needs the root as "/".
   std::filesystem::path sandbox{};
+  // For a root of another architecture: a Kiln of that architecture, and what emulates it.
+  std::filesystem::path program{}, emulator{};
 };
 
-// Returns Mesa in an unpacked root; an empty root means this machine. Fails with Code::bad_argument
-// if `root` is no folder, and with Code::no_device if it has no rusticl that runs here, or if there
-// is no bubblewrap to enter it.
-Result<MesaRoot> find_mesa(const std::filesystem::path &root);
+// Returns Mesa in an unpacked root; an empty root means this machine. `program` is a Kiln of the
+// root's architecture; empty means this one. Fails with Code::bad_argument if `root` is no folder
+// or `program` no file, and with Code::no_device if the root has no rusticl of the program's
+// architecture, or if there is no bubblewrap to enter it or no emulator.
+Result<MesaRoot> find_mesa(const std::filesystem::path &root,
+                           const std::filesystem::path &program = {});
 
 // Returns the GPU of that name, which must be a model's. Fails with Code::no_device if the root has
 // no shim for it or an earlier or later one, and as posing_device() does.

@@ -63,6 +63,7 @@ class PosingDevice final : public VirtualDevice {
     packs::Contents base;
     base.programs = {{variant.name, "", {variant}}};
     base.programs[0].variants[0].requirements.clear();  // the plan has checked them
+    const auto timeout = pose_.slowness * limits.timeout;
     const std::string input = folder->path("base.kiln"), output = folder->path("made.kiln");
     if (Status s = packs::write_pack(base, input, {}); !s.ok()) return s;
     // No device computes results that could be compared.
@@ -74,10 +75,11 @@ class PosingDevice final : public VirtualDevice {
         "--store",    "none",
         "--no-check", "--no-hardware",
         "--memory",   std::to_string(limits.memory),
-        "--timeout",  fmt::format("{}", static_cast<double>(limits.timeout.count()) / 1000)};
+        "--timeout",  fmt::format("{}", static_cast<double>(timeout.count()) / 1000)};
     if (!finish) arguments.emplace_back("--no-finish");
     ProcessRequest request = pose_.request(std::move(arguments), folder->path());
-    request.limits = 20 * limits.timeout + kListTimeout;  // the process limits its own steps
+    request.limits =
+        20 * timeout + pose_.slowness * kListTimeout;  // the process limits its own steps
     const auto end = end_of_job(run_tool(request));
     if (!end.ok()) return end.status();
     auto made = take(output);
@@ -129,7 +131,7 @@ class PosingDevice final : public VirtualDevice {
 
 Result<DeviceInfo> posing_device(Pose pose) {
   ProcessRequest request = pose.request({"devices", "--json"}, "");
-  request.limits = kListTimeout;
+  request.limits = pose.slowness * kListTimeout;
   const ProcessResult listed = run_tool(request);
   if (!listed.ok()) return Status(Code::no_device, last_words(listed));
   const json answer = json::parse(listed.out, nullptr, false);

@@ -20,6 +20,7 @@ struct Pose {
   // that GPU. The program reads and writes files in `folder`, if that is not empty.
   std::function<ProcessRequest(std::vector<std::string> arguments, const std::string &folder)>
       request;
+  int slowness = 1;  // the time limits are that many times longer
 };
 
 // Returns the GPU. The driver reads only once in a process which GPU to be, and needs its own

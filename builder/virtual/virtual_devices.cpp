@@ -24,7 +24,7 @@ class Finder {
     if (spec.backend == "neo") {
       find_each(spec, find_neo_drivers(tools_.neo_root), neo_device);
     } else if (spec.backend == "mesa") {
-      find_each(spec, find_mesa(tools_.mesa_root), mesa_device);
+      find_each(spec, find_mesa(tools_.mesa_root, tools_.mesa_program), mesa_device);
     } else if (spec.models.empty()) {
       add(spec.backend, [&] { return described_device(description(spec.backend), ""); });
     } else {

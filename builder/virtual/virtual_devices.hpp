@@ -25,6 +25,7 @@ Result<VirtualSpec> parse_virtual_spec(const std::string &text);
 struct VirtualTools {
   std::string neo_root{};                // of Intel's driver, as in find_neo_drivers()
   std::string mesa_root{};               // of Mesa, as in find_mesa()
+  std::string mesa_program{};            // a Kiln of that root's architecture
   std::filesystem::path descriptions{};  // folder of the descriptions shipped with Kiln
 };
 

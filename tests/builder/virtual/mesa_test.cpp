@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "builder/virtual/driver_root.hpp"
 #include "builder/virtual/virtual_devices.hpp"
 #include "tests/support/catch.hpp"
 
@@ -78,6 +79,20 @@ TEST_CASE("the shim is loaded into the process that acts as the GPU, and into no
   CHECK(has_words(inside.arguments, {"--bind", "/tmp/job", "/tmp/job"}));
   CHECK(has_words(inside.arguments, {"--dev", "/dev"}));
   CHECK(has_words(inside.arguments, {"--", "/.kiln/kiln", "build", "x.kiln"}));
+
+  mesa.program = "/home/arm64/kiln";
+  mesa.emulator = "/usr/bin/qemu-aarch64-static";
+  const auto emulated =
+      mesa_request(mesa, model, "/other/usr/lib/shim.so", "/tmp/a/driver.icd", {"devices"}, "");
+  CHECK(has_words(emulated.arguments, {"--ro-bind", "/home/arm64/kiln", "/.kiln/kiln"}));
+  CHECK(has_words(emulated.arguments,
+                  {"--ro-bind", "/usr/bin/qemu-aarch64-static", "/.kiln/emulator"}));
+  CHECK(has_words(emulated.arguments, {"--", "/.kiln/emulator", "/.kiln/kiln", "devices"}));
+}
+
+TEST_CASE("a Kiln of the root's architecture must be a program") {
+  CHECK(find_mesa("/", "/nowhere/kiln").status().code == Code::bad_argument);
+  CHECK(emulator_of("/proc/self/exe").empty());
 }
 
 TEST_CASE("a missing shim is named with its package") {
