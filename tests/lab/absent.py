@@ -2,19 +2,42 @@
 """One pack of the fleet's devices and of devices that are not there: many targets, and what is known
 of each binary. One variant is built for each device that is not there."""
 
+import os
+
 import registry
 from suite import Skipped, expect
 
-TARGETS, DRIVERS, CAPABILITIES = 60, 10, 5
+TARGETS, DRIVERS, CAPABILITIES, VENDORS = 150, 12, 5, 6
 # Intel's driver by version: its suite and the products of which each has a key of its own.
 NEO = {"22.43": ("host", "bdw,skl,bxt,icllp,ehl,tgllp,dg1,dg2"),
        "20.44": ("bullseye", "bdw,skl,bxt,icllp,ehl,tgllp"),
        "24.35": ("sid", "bdw,skl,kbl,cfl,bxt,glk,icllp,ehl,lkf")}
-OCLOC = "pvc"  # as which the driver hangs
+OLD_OCLOC = "pvc"  # as which the driver of that version hangs
+# Names of which ocloc 26.27 finds exactly one device.
+OCLOC = ("tgllp", "rkl", "adl-s", "adl-p", "adl-n", "dg1", "acm-g10", "acm-g11", "acm-g12", "mtl-u",
+         "mtl-h", "arl-h", "lnl-m", "bmg-g21", "bmg-g31", "ptl-u", "ptl-h", "pvc", "pvc-vg", "wcl")
+PTXAS = {"KILN_PTXAS": str(registry.folder("bookworm-nonfree", "cuda") / "usr/bin/ptxas")}
 NVIDIA = ("sm_35", "sm_37", "sm_50", "sm_52", "sm_53", "sm_60", "sm_61", "sm_62", "sm_70",
           "sm_72", "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90")
-AMD = ("700", "701", "702", "703", "704", "705", "801", "803", "810", "900", "902", "904", "906",
-       "908", "90a", "90c", "1010", "1011", "1012", "1013", "1030", "1031", "1032", "1034")
+# As a driver names them: those of 9 and 10.1 with their settings.
+AMD = tuple(f"gfx{model}" for model in (
+    "600", "601", "602", "700", "701", "702", "703", "704", "705", "801", "803",
+    "805", "810", "900:xnack-", "900:xnack+", "902:xnack-", "902:xnack+", "904:xnack-",
+    "904:xnack+", "906:sramecc+:xnack-", "906:sramecc+:xnack+", "906:sramecc-:xnack-",
+    "908:sramecc+:xnack-", "908:sramecc+:xnack+", "909:xnack-", "909:xnack+",
+    "90a:sramecc+:xnack-", "90a:sramecc+:xnack+", "90c:xnack-", "90c:xnack+", "940",
+    "1010:xnack-", "1010:xnack+", "1011:xnack-", "1011:xnack+", "1012:xnack-", "1012:xnack+",
+    "1013:xnack-", "1013:xnack+", "1030", "1031", "1032", "1033", "1034", "1035", "1036"))
+# Mesa's versions, the stable one first.
+MESA_SUITES = {"25.0": "trixie", "26.1": "forky", "26.2": "sid"}
+# What each test builds; a model takes 3 s of a processor by 25.0, and 9 s by 26.2. As nv140 and
+# nv164, 25.0 crashes.
+MESA = {"25.0": ("pitcairn", "bonaire", "stoney", "polaris10", "polaris12", "vega10", "raven",
+                 "raven2", "renoir", "navi10", "navi21", "vangogh", "raphael_mendocino", "navi31",
+                 "gfx1150", "nvc0", "nvc4", "nve4", "nve6", "nve7", "nvf0", "nvf1", "nv106",
+                 "nv108", "nv117", "nv118", "nv120", "nv124", "nv126", "nv12b", "nv130", "nv132",
+                 "nv134", "nv136", "nv137", "nv138"),
+        "26.2": ("fd610", "fd740", "fd830")}
 # Why a binary was not launched, where no device was there to do it.
 NOBODY = ("no device of this kind has loaded it",
           "loaded by its driver without hardware",
@@ -27,9 +50,13 @@ def many_targets(suite, fleet):
     with suite.phase("devices that are not there"):
         suite.check_each([f"NEO {version}" for version in NEO],
                          "{} as GPUs that are not there", lambda name: _virtual(fleet, name))
+        suite.check_each([f"Mesa {version}" for version in MESA],
+                         "{} as GPUs that are not there", lambda name: _mesa(fleet, name))
         suite.check("ocloc, ptxas and AMD's clang, without a driver", _compilers, fleet)
-        suite.check(f"one pack has {TARGETS} targets of {DRIVERS} driver versions or more, "
-                    f"{CAPABILITIES} compute capabilities of NVIDIA's among them", _merge, fleet)
+        suite.check("a later ocloc", _later_ocloc, fleet)
+        suite.check(f"one pack has {TARGETS} targets of {DRIVERS} driver versions and {VENDORS} "
+                    f"vendors or more, {CAPABILITIES} compute capabilities of NVIDIA's among them",
+                    _merge, fleet)
         suite.check("of each binary the pack says that it was launched, or that no device did that",
                     _known, fleet)
 
@@ -48,13 +75,46 @@ def _virtual(fleet, name):
                   len(products.split(",")), root)
 
 
+def _mesa(fleet, name):
+    """The small base pack by one version of Mesa."""
+    version = name.split()[1]
+    place = MESA_SUITES[version]
+    _need(place)
+    return _build(fleet, f"mesa-{version}", ["--virtual", f"mesa:{','.join(MESA[version])}"],
+                  len(MESA[version]), {"KILN_MESA_ROOT": str(registry.folder(place))})
+
+
+def _need(place):
+    """Skips the scenario if the moving suite is not there."""
+    if registry.suites()[place]["moving"] and not registry.completed(place):
+        raise Skipped(f"not available: {place} is not fetched")
+
+
 def _compilers(fleet):
     """The small base pack by compilers alone."""
-    ptxas = registry.folder("bookworm-nonfree", "cuda") / "usr/bin/ptxas"
-    words = ["--virtual", f"ocloc-22.43.toml:{OCLOC}", "--virtual", f"nvidia.toml:{','.join(NVIDIA)}",
-             "--virtual", f"amd.toml:{','.join(f'gfx{model}' for model in AMD)}"]
-    return _build(fleet, "compilers", words, 1 + len(NVIDIA) + len(AMD),
-                  {"KILN_PTXAS": str(ptxas)})
+    words = ["--virtual", f"ocloc-22.43.toml:{OLD_OCLOC}", "--virtual",
+             f"nvidia.toml:{','.join(NVIDIA)}", "--virtual", f"amd.toml:{','.join(AMD)}"]
+    return _build(fleet, "compilers", words, 1 + len(NVIDIA) + len(AMD), PTXAS)
+
+
+def _later_ocloc(fleet):
+    """The small base pack by an ocloc that tells what its devices are."""
+    _need("forky")
+    return _build(fleet, "later-ocloc", ["--virtual", f"ocloc.toml:{','.join(OCLOC)}"], len(OCLOC),
+                  later_ocloc(fleet.work))
+
+
+def later_ocloc(work):
+    """The variables with which `ocloc` is that of forky, which needs that suite's C library."""
+    root, folder = registry.folder("forky"), work / "later-ocloc"
+    libraries = root / "usr/lib" / registry.TRIPLETS["amd64"]
+    folder.mkdir(exist_ok=True)
+    (program,) = (root / "usr/bin").glob("ocloc-*")
+    (folder / "ocloc").write_text(f"""#!/bin/sh
+exec '{libraries}/ld-linux-x86-64.so.2' --library-path '{libraries}' '{program}' "$@"
+""", encoding="utf-8")
+    (folder / "ocloc").chmod(0o755)
+    return {"PATH": f"{folder}:{os.environ['PATH']}"}
 
 
 def _build(fleet, name, words, targets, variables):
@@ -79,14 +139,26 @@ def _merge(fleet):
     drivers = {(target["profile"], _driver(target)) for target in targets}
     capabilities = {target["identity"]["compute_capability"] for target in targets
                     if "compute_capability" in target["identity"]}
-    counts = (f"{len(targets)} targets, {len(drivers)} driver versions, {len(capabilities)} "
-              f"compute capabilities, {fleet.all.stat().st_size} bytes")
+    vendors = {vendor(target) for target in targets}
+    counts = (f"{len(targets)} targets, {len(drivers)} driver versions, {len(vendors)} vendors "
+              f"({', '.join(sorted(vendors))}), {len(capabilities)} compute capabilities, "
+              f"{fleet.all.stat().st_size} bytes")
     fleet.summary.append(f"{counts}: {', '.join(sorted(map(' '.join, drivers)))}")
-    if len(drivers) < DRIVERS and len(fleet.absent) <= len(NEO):
-        raise Skipped(f"{counts}; the moving suite is not there")
-    expect(len(targets) >= TARGETS and len(drivers) >= DRIVERS and
+    if any(suite["moving"] and not registry.completed(name)
+           for name, suite in registry.suites().items()):
+        raise Skipped(f"{counts}; a moving suite is not there")
+    expect(len(targets) >= TARGETS and len(drivers) >= DRIVERS and len(vendors) >= VENDORS and
            len(capabilities) >= CAPABILITIES, counts)
     return counts
+
+
+def vendor(target):
+    """Who made the device, which drivers call by several names."""
+    name = target["identity"]["device_vendor"].lower()
+    known = {"advanced micro": "AMD", "amd": "AMD", "intel": "Intel", "nvidia": "NVIDIA",
+             "arm": "Arm", "mesa": "Mesa"}
+    return next((whose for word, whose in known.items() if word in name),
+                target["identity"]["device_vendor"])
 
 
 def _driver(target):
