@@ -107,6 +107,7 @@ std::vector<LaunchSize> sizes_to_have(const runtime::Device &device, const JobRe
     limits.push_back(runtime::query_limits(device, kernel.get()));
   }
   const auto sizes = launch_sizes(request.program, request.variant, limits, request.tuned);
+  if (sizes.empty()) return sizes;
   setenv(kPoclSizes, pocl_sizes(sizes).c_str(), 1);
   return sizes;
 }
@@ -116,10 +117,13 @@ std::vector<LaunchSize> sizes_to_have(const runtime::Device &device, const JobRe
 // the sizes was asked already, so the binary comes from a second program. A process keeps the
 // variable's first value in PoCL; see is_spent().
 json make_with_sizes(const runtime::Device &device, const JobRequest &request,
-                     const runtime::BuiltProgram &built, std::size_t unfinished_size,
+                     const runtime::BuiltProgram &built, packs::Bytes plain,
                      const std::function<runtime::BuildOutcome()> &build) {
   const auto start = Clock::now();
   const auto sizes = sizes_to_have(device, request, built);
+  if (sizes.empty() && !request.variant.launches) {
+    return {{"binary", to_json(with_finish(request.variant, std::move(plain), {}))}};
+  }
   const runtime::BuildOutcome again = build();
   packs::Bytes bytes;
   Status status = again.error;
@@ -128,7 +132,7 @@ json make_with_sizes(const runtime::Device &device, const JobRequest &request,
   packs::Finish finish;
   finish.finisher = kWorkGroups;
   finish.microseconds = microseconds_since(start);
-  finish.unfinished_size = unfinished_size;
+  finish.unfinished_size = plain.size();
   for (const LaunchSize &size : sizes) {
     std::array<std::uint32_t, 3> local{};
     for (std::size_t i = 0; i < 3; ++i) local[i] = static_cast<std::uint32_t>(size.local[i]);
@@ -193,7 +197,7 @@ json make_binaries(const runtime::Device &device, const JobRequest &request,
   switch (device.description.finishing) {
     case runtime::Finishing::linker: return make_linked(device, request, std::move(plain));
     case runtime::Finishing::launches:
-      if (request.finish) return make_with_sizes(device, request, built, plain.size(), build);
+      if (request.finish) return make_with_sizes(device, request, built, std::move(plain), build);
       break;
     default: break;
   }

@@ -13,10 +13,11 @@
 
 namespace kiln::builder {
 
-// Names and versions of finishers, and the reason why PTX is not final.
+// Names and versions of finishers, and reasons why a binary is not final.
 inline constexpr char kLinker[] = "nvidia-linker 1";
 inline constexpr char kWorkGroups[] = "pocl-work-groups 1";
 inline constexpr char kShaderCache[] = "mesa-shader-cache 1";
+inline constexpr char kNoLaunch[] = "no launch is known, so it was not finished";
 inline constexpr char kPtx[] = "the driver compiles this form whenever it loads it";
 
 // Convert a binary, with its finish and auxiliary blob, to JSON and back. The log and the kernels'
@@ -28,7 +29,8 @@ packs::Binary binary_from(const packs::Variant &variant, const nlohmann::json &i
 // `build` if the finisher needs the program built again, and finishes it if the request says so.
 // The answer has "binary", "intermediate" or both, and "also"; or it is a failed status
 // (status_json.hpp). A finisher that fails is no error: the driver's binary is kept, and its
-// `finish` says why it is not final.
+// `finish` says why it is not final. The same if no work-group size is known for which to finish
+// it.
 nlohmann::json make_binaries(const runtime::Device &device, const JobRequest &request,
                              const runtime::BuiltProgram &built,
                              const std::function<runtime::BuildOutcome()> &build);

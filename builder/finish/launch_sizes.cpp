@@ -49,13 +49,25 @@ std::vector<std::vector<NDSize>> ranges_of(const packs::Program &program,
       ranges[i].push_back(workload->stages[i].global);
     }
   }
-  for (auto &of_kernel : ranges) {
-    if (of_kernel.empty()) of_kernel = {{1024, 1, 1}, {1u << 20, 1, 1}, {1024, 1024, 1}};
-  }
   return ranges;
 }
 
+// Returns ranges for a size of which no range is known: rows may be long.
+std::vector<NDSize> ranges_for(const NDSize &size) {
+  if (size[1] > 1 || size[2] > 1) return {{1024, 1024, size[2] > 1 ? 1024u : 1u}};
+  return {{1024, 1, 1}, {1u << 20, 1, 1}};
+}
+
 }  // namespace
+
+bool knows_launches(const packs::Program &program, const packs::Variant &variant) {
+  return variant.launches || plan_workload(program, variant, {64, 64, 1}, {}).ok();
+}
+
+bool knows_sizes(const packs::Program &program, const packs::Variant &variant,
+                 const TunedSizes &tuned) {
+  return variant.local_size[0] != 0 || !tuned.empty() || knows_launches(program, variant);
+}
 
 bool works_on_rows(const packs::Program &program) {
   const auto &sizes = program.sizes;
@@ -83,13 +95,15 @@ std::vector<LaunchSize> launch_sizes(const packs::Program &program, const packs:
   const auto ranges = ranges_of(program, variant);
   const auto rules = runtime::launch_rules(variant.requirements);
   for (std::size_t i = 0; i < variant.kernels.size(); ++i) {
-    std::vector<NDSize> wanted{
-        {variant.local_size[0], variant.local_size[1], variant.local_size[2]}};
+    const NDSize &required = limits[i].required;
+    const auto &own = variant.local_size;
+    std::vector<NDSize> wanted{required[0] != 0 ? required : NDSize{own[0], own[1], own[2]}};
     for (const auto &[kernel, size] : tuned) {
       if (kernel == variant.kernels[i].name) wanted.push_back(size);
     }
-    for (const NDSize &range : ranges[i]) {
-      for (const NDSize &size : wanted) {
+    for (const NDSize &size : wanted) {
+      if (ranges[i].empty() && size[0] == 0) continue;
+      for (const NDSize &range : ranges[i].empty() ? ranges_for(size) : ranges[i]) {
         NDSize local = runtime::fit_local_size(range, size, limits[i]);
         if (!runtime::apply_multiple(rules, limits[i], false, &local).ok()) continue;
         const NDSize padded = runtime::pad_global_size(range, local);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work-group sizes that the runtime may choose for a variant. Pure.
+// The work-group sizes with which a variant is known to be launched. Pure.
 #pragma once
 
 #include <string>
@@ -33,11 +33,19 @@ using TunedSizes = std::vector<std::pair<std::string, runtime::NDSize>>;
 TunedSizes tuned_sizes(const std::vector<packs::Tuning> &records, const std::string &program,
                        const std::string &variant, const std::string &profile);
 
+// Returns whether a launch of the variant is known: by its arguments in the manifest, or recorded.
+bool knows_launches(const packs::Program &program, const packs::Variant &variant);
+
+// Returns whether launch_sizes() returns any size before a kernel is built, whose source may
+// require one.
+bool knows_sizes(const packs::Program &program, const packs::Variant &variant,
+                 const TunedSizes &tuned);
+
 // Returns every work-group size that the runtime may choose for the variant's kernels (`limits` are
 // in their order): for the program's listed problem sizes and for rows and planes of the three size
-// classes; from tuned sizes, from the variant's own size, and by the runtime's own choice. If Kiln
-// cannot launch the variant, returns sizes for rows and planes of any size. Sorted, without
-// duplicates.
+// classes; from tuned sizes, from the variant's own size, and by the runtime's own choice. If no
+// launch of the variant is known, guesses none: returns only the sizes that its kernels require, or
+// else the variant's own and tuned sizes. Sorted, without duplicates.
 std::vector<LaunchSize> launch_sizes(const packs::Program &program, const packs::Variant &variant,
                                      const std::vector<runtime::WorkGroupLimits> &limits,
                                      const TunedSizes &tuned);

@@ -86,15 +86,17 @@ std::vector<std::string> platforms_of(const std::vector<DeviceInfo> &devices) {
 }
 
 // Returns for each device the entries that Mesa adds to its shader cache when it opens the device;
-// empty for other drivers, if no job compiles and finishes for the device, or after a failure,
-// which the jobs then report ("Mesa wrote no shader cache").
-std::vector<packs::Bytes> harvest_all_device_entries(const std::vector<DeviceInfo> &devices,
+// empty for other drivers, if no job of which a launch is known compiles and finishes for the
+// device, or after a failure, which the jobs then report ("Mesa wrote no shader cache").
+std::vector<packs::Bytes> harvest_all_device_entries(const packs::Contents &base,
+                                                     const std::vector<DeviceInfo> &devices,
                                                      const std::vector<Job> &plan, bool finish,
                                                      std::chrono::milliseconds timeout) {
   std::vector<packs::Bytes> device_entries(devices.size());
   for (std::size_t d = 0; d < devices.size() && finish; ++d) {
     const bool compiles = std::any_of(plan.begin(), plan.end(), [&](const Job &job) {
-      return job.device == d && job.need == Need::compile;
+      return job.device == d && job.need == Need::compile &&
+             knows_launches(program_of(base, job), variant_of(base, job));
     });
     if (compiles && devices[d].virtual_device == nullptr &&
         devices[d].description.finishing == runtime::Finishing::shader_cache) {
@@ -537,7 +539,7 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
                  options.shard, options.require_proof});
   watcher.planned(count_jobs(plan), options.jobs);
   const std::vector<packs::Bytes> device_entries =
-      harvest_all_device_entries(devices, plan, options.finish, options.timeout);
+      harvest_all_device_entries(base, devices, plan, options.finish, options.timeout);
   const std::vector<std::string> platforms = platforms_of(devices);
   std::vector<Task> tasks =
       make_tasks(base, devices, records.tunings, device_entries, platforms, plan);
@@ -582,7 +584,7 @@ Result<std::vector<bool>> stored_jobs(const packs::Contents &base,
   std::error_code error;
   if (!std::filesystem::exists(options.store.file, error)) return stored;
   const std::vector<packs::Bytes> device_entries =
-      harvest_all_device_entries(devices, plan, options.finish, options.timeout);
+      harvest_all_device_entries(base, devices, plan, options.finish, options.timeout);
   const std::vector<std::string> platforms = platforms_of(devices);
   std::vector<Task> tasks = make_tasks(base, devices, tunings, device_entries, platforms, plan);
   const auto checks = set_checks(base, options, "", &tasks);

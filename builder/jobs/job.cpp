@@ -44,6 +44,7 @@ json kernel_facts(const runtime::Device &device, cl_kernel kernel) {
 
 bool is_compared_with_source(const JobRequest &request) {
   return request.launch_source && request.check != nullptr && !request.check->off &&
+         knows_launches(request.program, request.variant) &&
          !request.check->has_reference(request.program, request.variant);
 }
 

@@ -45,7 +45,10 @@ TunedSizes usable_sizes(const packs::Variant &variant, TunedSizes tuned) {
 // Returns the reason to finish an earlier binary or intermediate; nothing if it is finished.
 std::optional<std::string> left_to_finish(const packs::Binary *binary,
                                           const packs::Binary *intermediate,
-                                          const TunedSizes &tuned, const DeviceInfo &device) {
+                                          const packs::Program &program,
+                                          const packs::Variant &variant, const TunedSizes &tuned,
+                                          const DeviceInfo &device) {
+  constexpr char kUnfinished[] = "the earlier binary was not finished";
   const packs::Finish &finish = (binary != nullptr ? *binary : *intermediate).finish;
   switch (device.description.finishing) {
     case runtime::Finishing::linker:
@@ -53,12 +56,13 @@ std::optional<std::string> left_to_finish(const packs::Binary *binary,
           finish.driver != device.identity.text(runtime::Field::driver_version)) {
         return "the linker of another driver version could not finish the earlier intermediate";
       }
-      [[fallthrough]];
+      if (finish.finisher.empty()) return kUnfinished;
+      return std::nullopt;
     case runtime::Finishing::shader_cache:
-      if (finish.finisher.empty()) return "the earlier binary was not finished";
+      if (finish.finisher.empty() && knows_launches(program, variant)) return kUnfinished;
       return std::nullopt;
     case runtime::Finishing::launches:
-      if (finish.finisher.empty()) return "the earlier binary was not finished";
+      if (finish.finisher.empty() && knows_sizes(program, variant, tuned)) return kUnfinished;
       for (const auto &[kernel, size] : tuned) {
         if (!has_size(finish, size)) {
           return "the earlier binary has no code for a tuned work-group size";
@@ -137,7 +141,8 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
   }
   const TunedSizes tuned = tuned_sizes(known.tunings.of(program.name, variant.name), program.name,
                                        variant.name, d.profile);
-  return left_to_finish(binary, intermediate, usable_sizes(variant, tuned), device);
+  return left_to_finish(binary, intermediate, program, variant, usable_sizes(variant, tuned),
+                        device);
 }
 
 Job decide(const packs::Program &program, const packs::Variant &variant, const DeviceInfo &device,

@@ -156,7 +156,9 @@ Status prove_binary(const JobRequest &request, const Expect &expect, Prover *pro
   ProofRequest how{request.program, request.variant, request.tuned};
   how.check = request.check;
   how.place = mesa_place(request.device_entries);
-  if (request.finish && request.device.description.finishing == runtime::Finishing::shader_cache) {
+  const runtime::Finishing finishing = request.device.description.finishing;
+  const bool knows = knows_launches(request.program, request.variant);
+  if (request.finish && knows && finishing == runtime::Finishing::shader_cache) {
     add_shader_cache(prover, request.has_hardware, &how, binary);
   }
   const Proof proof = launched_proof(request, &how, prover, *binary, false);
@@ -167,6 +169,9 @@ Status prove_binary(const JobRequest &request, const Expect &expect, Prover *pro
   if (!request.has_hardware && binary->finish.finality != Finality::not_launched) {
     binary->finish.finality = Finality::not_launched;
     binary->finish.why_not = "there is no hardware";
+  }
+  if (request.finish && !knows && keeps_compiled(finishing) && binary->finish.finisher.empty()) {
+    binary->finish.why_not = kNoLaunch;
   }
   // A later build repeats launches only if others were recorded.
   if (request.finish) binary->finish.finisher += launches_mark(request.variant);

@@ -132,15 +132,22 @@ TEST_CASE("a program of rows has the sizes of short rows, whatever rows it lists
   CHECK(has(sizes, {{64, 1, 1}, true}));
 }
 
-TEST_CASE("a variant that Kiln cannot launch has the sizes of rows and planes") {
+TEST_CASE("a variant without a known launch has the sizes that are stated, and none by a guess") {
   packs::Program program = blur();
-  program.variants[0].arguments.clear();
-  const auto sizes = sizes_of(program);
-  REQUIRE_FALSE(sizes.empty());
-  for (const NDSize &range : {NDSize{1024, 1, 1}, NDSize{1u << 20, 1, 1}, NDSize{1024, 1024, 1}}) {
-    const NDSize local = runtime::fit_local_size(range, {0, 0, 0}, limits(4096));
-    CHECK(has(sizes, {local, range[0] > 65'535}));
-  }
+  packs::Variant &variant = program.variants[0];
+  CHECK(builder::knows_sizes(program, variant, {}));
+  variant.arguments.clear();
+  CHECK_FALSE(builder::knows_launches(program, variant));
+  CHECK_FALSE(builder::knows_sizes(program, variant, {}));
+  CHECK(sizes_of(program).empty());
+  const TunedSizes tuned{{"blur", {8, 8, 1}}};
+  CHECK(builder::knows_sizes(program, variant, tuned));
+  CHECK(sizes_of(program, tuned) == std::vector<LaunchSize>{{{8, 8, 1}, false}});
+  variant.local_size = {64, 1, 1};
+  CHECK(builder::knows_sizes(program, variant, {}));
+  CHECK(sizes_of(program) == std::vector<LaunchSize>{{{64, 1, 1}, false}, {{64, 1, 1}, true}});
+  variant.launches.emplace(packs::Bytes{'l'});
+  CHECK(builder::knows_launches(program, variant));
 }
 
 TEST_CASE("the sizes of all kernels are together, each by its own limits") {

@@ -230,6 +230,26 @@ TEST_CASE("an earlier binary that was not finished is, where its driver has a fi
   }
 }
 
+TEST_CASE("an earlier binary is finished if a launch of its variant is known, not else") {
+  const auto known = two_variants();
+  auto unknown = known;
+  unknown.programs[0].variants[1].kernels = {{"plain", 2}};  // without arguments
+  for (const DeviceInfo &info : {device_of("", "Portable Computing Language", "3.1"),
+                                 device_of("Mesa", "rusticl", "25.0")}) {
+    packs::Target target = target_of(info);
+    target.binaries = {earlier_of(known, "")};
+    INFO(target.key);
+    CHECK(plain_job(known, info, {target}).need == Need::compile);
+    CHECK(plain_job(unknown, info, {target}).need == Need::reuse);
+  }
+  auto stated = unknown;
+  stated.programs[0].variants[1].local_size = {8, 8, 1};
+  const DeviceInfo pocl = device_of("", "Portable Computing Language", "3.1");
+  packs::Target target = target_of(pocl);
+  target.binaries = {earlier_of(stated, "")};
+  CHECK(plain_job(stated, pocl, {target}).reason == "the earlier binary was not finished");
+}
+
 TEST_CASE("PTX alone is finished once, and what the linker refused is not tried again") {
   const auto base = two_variants();
   packs::Target target = target_of(nvidia("580"));
