@@ -25,6 +25,8 @@ std::string row_text(const builder::StartupRow &row) {
   text += line("to kernels", &builder::StartupTime::kernels);
   if (row.executes) {
     text += line("to results", &builder::StartupTime::results);
+  } else if (!row.launches) {
+    text += "  no launch of its programs is known: what counts is the time to the kernels\n";
   } else {
     text += "  it executes nothing here: what counts is the time to the kernels\n";
   }

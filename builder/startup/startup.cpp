@@ -41,9 +41,19 @@ json choose_variants(const DeviceInfo &info, const std::string &pack_path) {
   return {{"chosen", chosen}};
 }
 
+// A workload that only names the variant's kernels.
+Workload kernels_alone(const packs::Variant &variant) {
+  Workload workload;
+  for (const packs::Kernel &kernel : variant.kernels) {
+    workload.stages.emplace_back().kernel = kernel.name;
+  }
+  return workload;
+}
+
 Status read_item(const packs::Program &program, const packs::Variant &variant,
-                 const packs::Binary &binary, std::vector<StartItem> *items) {
-  auto workload = plan_workload(program, variant, small_problem(program), {});
+                 const packs::Binary &binary, bool launches, std::vector<StartItem> *items) {
+  auto workload = launches ? plan_workload(program, variant, small_problem(program), {})
+                           : Result<Workload>(kernels_alone(variant));
   if (!workload.ok()) return {};  // Kiln does not launch it
   StartItem item;
   item.program = program.name;
@@ -57,7 +67,7 @@ Status read_item(const packs::Program &program, const packs::Variant &variant,
 }
 
 Status collect_items(const packs::Contents &contents, const std::string &key, const json &chosen,
-                     const std::string &only, std::vector<StartItem> *items) {
+                     const std::string &only, bool launches, std::vector<StartItem> *items) {
   const EarlierBinaries built(contents.targets);
   for (const packs::Program &program : contents.programs) {
     if (!only.empty() && program.name != only) continue;
@@ -68,7 +78,7 @@ Status collect_items(const packs::Contents &contents, const std::string &key, co
     if (intermediate) binary = built.intermediate(key, variant->hash);
     if (binary == nullptr) continue;
     const std::size_t before = items->size();
-    if (auto s = read_item(program, *variant, *binary, items); !s.ok()) return s;
+    if (auto s = read_item(program, *variant, *binary, launches, items); !s.ok()) return s;
     if (items->size() > before) items->back().intermediate = intermediate;
   }
   return {};
@@ -178,8 +188,13 @@ class StartupBench {
     const auto chosen =
         answer(empty_caches(), [&] { return choose_variants(device_, options_.pack_path); });
     if (!chosen.ok()) return chosen.status();
-    Status status = collect_items(contents_, key_, (*chosen)["chosen"], options_.program, &items_);
-    if (!status.ok()) return status;
+    for (const bool launches : {true, false}) {
+      row_.launches = launches;
+      const Status status =
+          collect_items(contents_, key_, (*chosen)["chosen"], options_.program, launches, &items_);
+      if (!status.ok()) return status;
+      if (!items_.empty()) break;
+    }
     if (items_.empty()) return {Code::not_in_pack, "the pack has no binary for this device"};
     row_.programs = items_.size();
     const auto made = answer(empty_caches(), [&] { return driver_binaries(device_, items_); });
@@ -187,6 +202,7 @@ class StartupBench {
     for (std::size_t i = 0; i < items_.size(); ++i) {
       items_[i].driver = (*made)["binaries"][i].get_binary();
     }
+    if (!row_.launches) return prepare_overlay();
     const auto facts = answer(cache_.copy(folder_), [&] {
       return launch_facts(device_, contents_, options_.pack_path, items_);
     });

@@ -37,6 +37,7 @@ struct FirstResult {
 struct StartupRow {
   std::string device;
   std::size_t programs = 0;  // number started in each process, one after the other
+  bool launches = true;      // false: no launch of the programs is known
   bool executes = false;     // false: only builds and loads, so the times to the kernels count
   StartupTime source;        // clCreateProgramWithSource, build, kernels, launch
   StartupTime driver;        // the same with the binary from clGetProgramInfo before any launch
@@ -67,8 +68,9 @@ struct StartupOptions {
 };
 
 // Measures one device on a small problem. Of each program with a binary for the device, uses the
-// variant and the work-group sizes that the runtime chooses. The five ways to start take turns,
-// round by round, so that a change of the machine's speed affects all of them.
+// variant and the work-group sizes that the runtime chooses; leaves out programs that Kiln cannot
+// launch, or, if it can launch none, measures all of them until their kernels exist. The five ways
+// to start take turns, round by round, so that a change of the machine's speed affects all of them.
 StartupRow bench_startup(const packs::Contents &contents, const DeviceInfo &device,
                          const StartupOptions &options,
                          const std::function<void(std::size_t done, std::size_t all)> &progress);
