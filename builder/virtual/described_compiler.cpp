@@ -157,8 +157,8 @@ std::vector<const toml::table *> find_model(const ManifestText &document, const 
 CompilerDescription read_description(const ManifestText &document, const toml::table &parsed,
                                      const std::string &model) {
   const TableReader root(document, parsed, "the file");
-  root.allow_only({"schema", "name", "tools", "driver", "input", "command", "ask", "environment",
-                   "identity", "capabilities", "models"});
+  root.allow_only({"schema", "name", "tools", "driver", "input", "command", "quiet", "ask",
+                   "environment", "identity", "capabilities", "models"});
   if (!root.integer("schema", 1, 1)) root.missing("schema", "expected schema = 1");
   CompilerDescription out;
   const auto name = root.name("name");
@@ -184,6 +184,7 @@ CompilerDescription read_description(const ManifestText &document, const toml::t
     read_device(reader);
   }
   read_command(root, arguments, &out);
+  for (const auto &word : root.strings("quiet")) out.quiet.push_back(word.value);
   if (const auto *table = root.table("environment", "expected a table of texts")) {
     read_environment({document, *table, "[environment]"}, *table, &out);
   }
@@ -273,8 +274,14 @@ class DescribedCompiler final : public VirtualDevice {
     if (Status s = folder->write(name, text); !s.ok()) return s;
     DescribedOptions given{{}, variant.options};
     for (const source::OptionWord &word : *options) given.words.push_back(word.text);
-    const ProcessResult result =
-        run(described_arguments(description_.command, name, "program", given), *folder, limits);
+    auto arguments = described_arguments(description_.command, name, "program", given);
+    ProcessResult result = run(arguments, *folder, limits);
+    if (!result.ok() && result.end == ProcessEnd::exited && !description_.quiet.empty()) {
+      std::erase_if(arguments, [&](const std::string &word) {
+        return std::ranges::find(description_.quiet, word) != description_.quiet.end();
+      });
+      result = run(arguments, *folder, limits);
+    }
     return outcome(result, *folder);
   }
 

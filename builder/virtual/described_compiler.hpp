@@ -19,6 +19,7 @@ struct CompilerDescription {
   std::string driver;                // as in VirtualDevice
   bool takes_il = false;             // false: it takes source
   std::vector<std::string> command;  // the program and its arguments, with placeholders
+  std::vector<std::string> quiet;    // arguments that hide why a compilation failed
   std::vector<std::pair<std::string, std::string>> environment;
   DeviceInfo info;  // without a compiler
 };

@@ -109,6 +109,24 @@ TEST_CASE("ocloc 22.43 gets the source, the device, the options and the size of 
         "sh: exit status 1\nthis file describes ocloc 22.43; ocloc.toml is for later versions\n");
 }
 
+TEST_CASE("a failed compilation is done again without the arguments that hide its reason") {
+  const test::TemporaryFolder folder;
+  const auto device = device_by(
+      folder, kTable, "skl",
+      "case $1:$2 in\n"
+      "  query:OCL_DRIVER_VERSION) printf '22.43.24595 \\0' > OCL_DRIVER_VERSION; exit;;\n"
+      "  compile:-q) exit 245;;\n"
+      "esac\n"
+      "echo \"use of type 'double' requires cl_khr_fp64\"; exit 245");
+  if (!device.ok()) FAIL(device.status().message);
+  packs::Variant variant;
+  variant.source = packs::BlobSource(packs::Bytes{'k'});
+  const auto made =
+      device->virtual_device->compile(variant, std::chrono::milliseconds{60'000}, true);
+  CHECK(made.status().message ==
+        "ocloc: exit status 245\nuse of type 'double' requires cl_khr_fp64\n");
+}
+
 TEST_CASE("a later ocloc tells the IP version and the extensions of a device") {
   const test::TemporaryFolder folder;
   const auto with = [&](const std::string &ids) {
