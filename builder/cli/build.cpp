@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "builder/base/this_process.hpp"
 #include "builder/cli/common.hpp"
@@ -252,15 +253,39 @@ void print_plan(const BuildArguments &options, const packs::Contents &base,
 
 // Writes the pack together with the contents now at the output's path, to which another command may
 // have added.
+// Writes the pack into the first folder that takes it, since its own does not, and returns the
+// status with the place.
+Status write_elsewhere(const BuildArguments &options, const packs::Contents &contents,
+                       Status status) {
+  namespace fs = std::filesystem;
+  if (status.code == Code::blob_corrupt) return status;
+  std::error_code ignored;
+  // A command's own temporary folder goes with it.
+  const fs::path folders[] = {fs::path(store_file(options.store)).parent_path(),
+                              fs::current_path(ignored),
+                              fs::temp_directory_path(ignored).parent_path()};
+  const std::string name =
+      fmt::format("{}-{}", fs::path(options.output).filename().string(), getpid());
+  for (const fs::path &folder : folders) {
+    if (folder.empty()) continue;
+    const std::string path = (folder / name).string();
+    if (!packs::write_pack(contents, path, options.write).ok()) continue;
+    status.message += "\nkiln: the pack is written to " + path + " instead";
+    break;
+  }
+  return status;
+}
+
 Status write(const BuildArguments &options, const builder::Refused &refused,
              packs::Contents *contents) {
   const packs::FolderLock lock = lock_output(options.output);
   auto now = earlier_contents(options);
-  if (!now.ok()) return now.status();
+  if (!now.ok()) return write_elsewhere(options, *contents, now.status());
   builder::drop_refused(refused, &*now);
   builder::keep_earlier(*now, contents);
   packs::merge_records(*now, contents);  // measurements outlive a build
-  return write_output(*contents, options.output, options.write);
+  Status status = write_output(*contents, options.output, options.write);
+  return status.ok() ? status : write_elsewhere(options, *contents, std::move(status));
 }
 
 // Whether the pack at the output's path already equals the pack to write.
