@@ -13,9 +13,8 @@ usage: ./bootstrap.sh build | demo | quick | test | check
   demo   build; make packs for the drivers of this system, run the case studies from
          them on a photograph, show what a start costs
   quick  build for development (preset dev) and run the quick tests
-  test   build, Kiln itself by the preset dev, too; bring the laboratory (drivers of other Debian
-         suites, about 700 MB once, kept in ~/.cache/kiln), run every test, and print a table of
-         what ran
+  test   build; bring the laboratory (drivers of other Debian suites, about 700 MB once, kept in
+         ~/.cache/kiln), run every test, and print a table of what ran
   check  build; clang-tidy, every variant on older drivers and by Intel's, the runtime by Clang and
          under the sanitizers for addresses and threads, and libFuzzer for a while
 
@@ -233,10 +232,6 @@ case "${1:-}" in
     build release -DKILN_BUILD_TESTS=ON $cached
     # shellcheck disable=SC2086
     targets="kiln kiln_case_references" build aarch64 -DKILN_BUILD_TESTS=OFF -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DKILN_QUICK_BUILD=ON $cached
-    # Other warnings than release gives, and each source alone; not the tests' sources, which would
-    # take as long again.
-    # shellcheck disable=SC2086
-    build dev -DKILN_BUILD_TESTS=OFF $cached
     run_all_tests || { took test $SECONDS; die "tests failed"; }
     ;;
   check)

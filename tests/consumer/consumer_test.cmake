@@ -2,9 +2,9 @@
 # Installs Kiln and builds tests/consumer/project with it in the four ways in which an
 # application can get it; each must open the pack. Then for AArch64, where its compiler is.
 #   cmake -DKILN_SOURCE=... -DKILN_BUILD=... -DWORK=... [-DLAUNCHER=ccache] [-DBUILD_TYPE=...]
-#         [-DSTRICT=ON] [-DPORTABLE=ON] [-DUNITY=ON] -P consumer_test.cmake
-# Kiln is built in KILN_BUILD already, with BUILD_TYPE, STRICT, PORTABLE and UNITY as there. WORK is
-# emptied first.
+#         [-DSTRICT=ON] [-DPORTABLE=ON] -P consumer_test.cmake
+# Kiln is built in KILN_BUILD already, with BUILD_TYPE, STRICT and PORTABLE as there. WORK is emptied
+# first.
 include(${CMAKE_CURRENT_LIST_DIR}/../runtime/build_steps.cmake)
 file(REMOVE_RECURSE ${WORK})
 set(prefix ${WORK}/prefix)
@@ -160,18 +160,20 @@ endforeach()
 set(ENV{PKG_CONFIG_PATH} ${pkgconfig_dir})
 consume(pkg-config -DKILN_PACK=${pack_file})
 
-# Without optimisation, which takes the longest of it and changes nothing that is looked at.
-consume(add_subdirectory -DKILN_SOURCE=${KILN_SOURCE} -DKILN_WARNINGS_AS_ERRORS=${STRICT}
-  -DKILN_STATIC_DEPENDENCIES=${PORTABLE} -DCMAKE_BUILD_TYPE=Debug
-  -DKILN_UNITY_BUILD=${UNITY} -DKILN_QUICK_BUILD=ON)
+# With the options that Kiln has by default: each source is compiled alone, and optimised, for the
+# warnings that a unity build does not give.
+set(default_options -DKILN_SOURCE=${KILN_SOURCE} -DCMAKE_BUILD_TYPE=Debug
+  -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DKILN_WARNINGS_AS_ERRORS=${STRICT})
+consume(add_subdirectory ${default_options})
 if(EXISTS ${WORK}/add_subdirectory/kiln/tests)
   message(FATAL_ERROR "Kiln's tests are a part of another project")
 endif()
+run(${CMAKE_COMMAND} --build ${WORK}/add_subdirectory --parallel 2 --target kiln/all)
 
-# With the options that Kiln has by default, and so each source compiled alone. Without kiln, whose
-# sources the preset dev compiles so: the pack is the one from above.
-consume(FetchContent -DKILN_SOURCE=${KILN_SOURCE} -DKILN_PACK=${pack_file}
-  -DCMAKE_BUILD_TYPE=Debug)
+# Without kiln: the pack is the one from above. The compiler cache has the objects: from this folder
+# relative paths are the same.
+consume(FetchContent ${default_options} -DKILN_PACK=${pack_file}
+  -DKILN_STATIC_DEPENDENCIES=${PORTABLE})
 
 # For another machine: the pack comes from a kiln that runs here, and is in the program that runs there.
 find_program(cross aarch64-linux-gnu-g++)
