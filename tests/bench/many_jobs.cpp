@@ -119,7 +119,7 @@ void run(const char *what, std::vector<std::string> words) {
   std::fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
-    std::freopen("/dev/null", "w", stdout);
+    if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(127);
     execv(arguments[0], arguments.data());
     _exit(127);
   }
@@ -352,7 +352,7 @@ void compare_with_driver(const std::string &kiln, int count, int rounds) {
       bare.push_back(
           cpu_seconds([&] { build_bare(device, base, (folder.path() / "caches").string()); }));
       built.push_back(cpu_seconds([&] {
-        std::freopen("/dev/null", "w", stdout);
+        if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(127);
         execl(kiln.c_str(), kiln.c_str(), "build", pack.c_str(), "-o", out.c_str(), "-j1",
               "--store", "none", "--device", std::to_string(device.index).c_str(), nullptr);
         _exit(127);

