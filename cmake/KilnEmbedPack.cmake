@@ -49,6 +49,7 @@ extern const size_t @symbol@_size;
   endif()
   file(CONFIGURE OUTPUT ${source} CONTENT [[
 #include "@symbol@.h"
+#include "@symbol@_hash.h"
 #ifdef __APPLE__
 #define SECTION ".section __TEXT,__const\n"
 #define SYMBOL(name) ".globl _" name "\n.private_extern _" name "\n_" name ":\n"
@@ -69,6 +70,7 @@ extern const size_t @symbol@_size;
 #define SIZE ".4byte"
 #endif
 __asm__(SECTION
+        "/* " HASH " */\n"
         ".balign 64\n"
         SYMBOL("@symbol@_data")
         "0: .incbin \"@path@\"\n"
@@ -77,6 +79,16 @@ __asm__(SECTION
         SIZE " 1b - 0b\n"
         END);
 ]] @ONLY)
+  # Compiler caches may not look into what .incbin names: they see another pack by its hash.
+  set(hash ${folder}/${symbol}_hash)
+  file(CONFIGURE OUTPUT ${hash}.cmake CONTENT [[
+file(SHA256 "@path@" hash)
+file(WRITE "@hash@.h" "#define HASH \"${hash}\"\n")
+]] @ONLY)
+  add_custom_command(OUTPUT ${hash}.h DEPENDS ${path} ${hash}.cmake VERBATIM
+    COMMAND ${CMAKE_COMMAND} -P ${hash}.cmake COMMENT "Hashing the pack ${symbol}")
+  add_custom_target(${target}_${symbol}_hash DEPENDS ${hash}.h)
+  add_dependencies(${target} ${target}_${symbol}_hash)
   target_sources(${target} PRIVATE ${source})
   target_include_directories(${target} PRIVATE ${folder})
   # Link-time optimisation does not see symbols inside of assembler. Headers that TARGET precompiles
