@@ -66,7 +66,8 @@ bool knows_launches(const packs::Program &program, const packs::Variant &variant
 
 bool knows_sizes(const packs::Program &program, const packs::Variant &variant,
                  const TunedSizes &tuned) {
-  return variant.local_size[0] != 0 || !tuned.empty() || knows_launches(program, variant);
+  return variant.local_size[0] != 0 || !variant.local_sizes.empty() || !tuned.empty() ||
+         knows_launches(program, variant);
 }
 
 bool works_on_rows(const packs::Program &program) {
@@ -95,6 +96,13 @@ std::vector<LaunchSize> launch_sizes(const packs::Program &program, const packs:
   const auto ranges = ranges_of(program, variant);
   const auto rules = runtime::launch_rules(variant.requirements);
   for (std::size_t i = 0; i < variant.kernels.size(); ++i) {
+    for (const auto &[x, y, z] : variant.local_sizes) {
+      const NDSize stated{x, y, z};
+      if (runtime::volume(stated) > limits[i].work_group_size) continue;
+      for (const NDSize &range : ranges_for(stated)) {
+        sizes.insert({stated, is_wide(range, stated)});
+      }
+    }
     const NDSize &required = limits[i].required;
     const auto &own = variant.local_size;
     std::vector<NDSize> wanted{required[0] != 0 ? required : NDSize{own[0], own[1], own[2]}};

@@ -45,7 +45,8 @@ bool knows_sizes(const packs::Program &program, const packs::Variant &variant,
 // in their order): for the program's listed problem sizes and for rows and planes of the three size
 // classes; from tuned sizes, from the variant's own size, and by the runtime's own choice. If no
 // launch of the variant is known, guesses none: returns only the sizes that its kernels require, or
-// else the variant's own and tuned sizes. Sorted, without duplicates.
+// else the variant's own and tuned sizes. Always includes the manifest's `local_sizes` that the
+// device can launch. Sorted, without duplicates.
 std::vector<LaunchSize> launch_sizes(const packs::Program &program, const packs::Variant &variant,
                                      const std::vector<runtime::WorkGroupLimits> &limits,
                                      const TunedSizes &tuned);

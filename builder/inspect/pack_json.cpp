@@ -131,6 +131,7 @@ json variant_json(const packs::Variant &variant) {
       {"tolerance", variant.tolerance},
       {"pixels", variant.pixels},
       {"local_size", variant.local_size},
+      {"local_sizes", variant.local_sizes},
       {"il_version", std::to_string(version >> 16) + "." + std::to_string((version >> 8) & 0xff)},
       {"source", optional_blob(variant.source)},
       {"il32", optional_blob(variant.il32)},

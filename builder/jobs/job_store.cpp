@@ -80,6 +80,7 @@ json launch_of(const packs::Program &program, const packs::Variant &variant,
                const ResultCheck *check) {
   return {{"arguments", arguments_of(variant)},
           {"local_size", variant.local_size},
+          {"local_sizes", variant.local_sizes},
           {"pixels", variant.pixels},
           {"reference", text(program.reference)},
           {"check", check == nullptr ? json() : text(check->identity)},

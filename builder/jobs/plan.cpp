@@ -29,6 +29,13 @@ bool has_size(const packs::Finish &finish, const runtime::NDSize &size) {
   });
 }
 
+// Returns whether the device can launch a kernel of the binary with that size.
+bool can_launch(const packs::Binary &binary, const runtime::NDSize &size) {
+  return std::any_of(binary.kernels.begin(), binary.kernels.end(), [&](const auto &kernel) {
+    return runtime::volume(size) <= kernel.max_work_group_size;
+  });
+}
+
 // Returns the sizes that can be used: for an application's kernels, only sizes that its launches
 // can take.
 TunedSizes usable_sizes(const packs::Variant &variant, TunedSizes tuned) {
@@ -66,6 +73,12 @@ std::optional<std::string> left_to_finish(const packs::Binary *binary,
       for (const auto &[kernel, size] : tuned) {
         if (!has_size(finish, size)) {
           return "the earlier binary has no code for a tuned work-group size";
+        }
+      }
+      for (const auto &[x, y, z] : variant.local_sizes) {
+        if (binary != nullptr && !variant.launches && can_launch(*binary, {x, y, z}) &&
+            !has_size(finish, {x, y, z})) {
+          return "the earlier binary has no code for a stated work-group size";
         }
       }
       return std::nullopt;

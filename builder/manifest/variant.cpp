@@ -373,6 +373,7 @@ ManifestVariant read_common(const ManifestText &document, const TableReader &tab
   if (const auto local = table.pair("local_size", kMaxLocalSize)) {
     record.local_size = {(*local)[0], (*local)[1], 1};
   }
+  record.local_sizes = read_local_sizes(table);
   record.arguments = read_own_arguments(document, table).value_or(defaults.arguments);
   record.limits = read_limits(document, table, defaults.limits);
   read_host_check(table, &variant);
@@ -575,6 +576,31 @@ bool is_kernel_name(std::string_view name) {
          name.find_first_of("-.") == std::string_view::npos;
 }
 
+std::vector<std::array<std::uint32_t, 3>> read_local_sizes(const TableReader &table) {
+  const std::string expected = "an array such as [[16, 4], [64]]";
+  const toml::array *array = table.array("local_sizes", expected);
+  if (array == nullptr) return {};
+  std::vector<std::array<std::uint32_t, 3>> sizes;
+  for (const toml::node &node : *array) {
+    const toml::array *sides = node.as_array();
+    std::array<std::uint32_t, 3> size{1, 1, 1};
+    bool good = sides != nullptr && !sides->empty() && sides->size() <= size.size();
+    for (std::size_t i = 0; good && i < sides->size(); ++i) {
+      const auto side = (*sides)[i].value<std::int64_t>().value_or(0);
+      good = side >= 1 && side <= kMaxLocalSize;
+      if (good) size[i] = static_cast<std::uint32_t>(side);
+    }
+    if (!good) {
+      table.fail(position_of(node), fmt::format("bad item of \"local_sizes\" in {}", table.label()),
+                 fmt::format("expected one to three integers, each 1 to {}", kMaxLocalSize));
+    }
+    sizes.push_back(size);
+  }
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
 std::vector<std::string> read_requirements(const TableReader &table) {
   std::vector<std::string> names;
   for (const auto &name : table.strings("requires")) {
@@ -633,8 +659,9 @@ void read_host_check(const TableReader &table, ManifestVariant *variant) {
 std::vector<ManifestVariant> read_variants(const ManifestText &document, const TableReader &table,
                                            const std::string &name, const Defaults &defaults,
                                            const std::string &program_label) {
-  table.allow_only({"arguments", "il", "kernel", "limits", "local_size", "options", "pixels",
-                    "prelude", "range", "requires", "sets", "source", "stages", "tolerance"});
+  table.allow_only({"arguments", "il", "kernel", "limits", "local_size", "local_sizes", "options",
+                    "pixels", "prelude", "range", "requires", "sets", "source", "stages",
+                    "tolerance"});
   const ManifestVariant common = read_common(document, table, defaults, program_label);
   std::vector<ManifestVariant> variants;
   for (const OptionChoice &choice :

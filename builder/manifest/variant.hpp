@@ -95,6 +95,9 @@ std::vector<ManifestVariant> read_variants(const ManifestText &document, const T
 // launches.
 void require_for_merging(const TableReader &table, packs::Variant *record);
 
+// Reads `local_sizes`: sorted, no duplicates; empty if the key is absent.
+std::vector<std::array<std::uint32_t, 3>> read_local_sizes(const TableReader &table);
+
 // Reads `requires`: sorted, no duplicates.
 std::vector<std::string> read_requirements(const TableReader &table);
 

@@ -175,8 +175,8 @@ bool has_pattern(const TableReader &table) {
 std::vector<ManifestProgram> read_whole_programs(const ManifestText &document,
                                                  const TableReader &table, const std::string &name,
                                                  const std::set<fs::path> &taken) {
-  table.allow_only({"files", "il", "include_dirs", "kernels", "limits", "options", "prelude",
-                    "requires", "sets", "source"});
+  table.allow_only({"files", "il", "include_dirs", "kernels", "limits", "local_sizes", "options",
+                    "prelude", "requires", "sets", "source"});
   ManifestProgram common;
   for (const auto &folder : table.strings("include_dirs")) {
     common.include_dirs.push_back(table.folder(folder));
@@ -186,6 +186,7 @@ std::vector<ManifestProgram> read_whole_programs(const ManifestText &document,
   variant.record.kernels = read_kernels(table);
   variant.record.requirements = read_requirements(table);
   variant.record.limits = read_limits(document, table, {});
+  variant.record.local_sizes = read_local_sizes(table);
   read_host_check(table, &variant);
   const std::vector<OptionChoice> choices = read_option_matrix(document, table);
   const std::vector<OptionSet> sets = read_sets(document, table);

@@ -733,7 +733,8 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_ARGUMENTS = 26,
     VT_TOLERANCE = 28,
     VT_LAUNCHES = 30,
-    VT_LIMITS = 32
+    VT_LIMITS = 32,
+    VT_LOCAL_SIZES = 34
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -786,6 +787,9 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<const kiln::packs::fb::Statistic *> *limits() const {
     return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::Statistic *> *>(VT_LIMITS);
   }
+  const flatbuffers::Vector<const kiln::packs::fb::Size3 *> *local_sizes() const {
+    return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::Size3 *> *>(VT_LOCAL_SIZES);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_NAME) &&
@@ -812,6 +816,8 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyField<uint32_t>(verifier, VT_LAUNCHES, 4) &&
            VerifyOffset(verifier, VT_LIMITS) &&
            verifier.VerifyVector(limits()) &&
+           VerifyOffset(verifier, VT_LOCAL_SIZES) &&
+           verifier.VerifyVector(local_sizes()) &&
            verifier.EndTable();
   }
 };
@@ -865,6 +871,9 @@ struct VariantBuilder {
   void add_limits(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Statistic *>> limits) {
     fbb_.AddOffset(Variant::VT_LIMITS, limits);
   }
+  void add_local_sizes(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Size3 *>> local_sizes) {
+    fbb_.AddOffset(Variant::VT_LOCAL_SIZES, local_sizes);
+  }
   explicit VariantBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -900,9 +909,11 @@ inline flatbuffers::Offset<Variant> CreateVariant(
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Argument>>> arguments = 0,
     double tolerance = 0.0,
     uint32_t launches = 0,
-    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Statistic *>> limits = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Statistic *>> limits = 0,
+    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Size3 *>> local_sizes = 0) {
   VariantBuilder builder_(_fbb);
   builder_.add_tolerance(tolerance);
+  builder_.add_local_sizes(local_sizes);
   builder_.add_limits(limits);
   builder_.add_launches(launches);
   builder_.add_arguments(arguments);
@@ -936,13 +947,15 @@ inline flatbuffers::Offset<Variant> CreateVariantDirect(
     const std::vector<flatbuffers::Offset<kiln::packs::fb::Argument>> *arguments = nullptr,
     double tolerance = 0.0,
     uint32_t launches = 0,
-    const std::vector<kiln::packs::fb::Statistic> *limits = nullptr) {
+    const std::vector<kiln::packs::fb::Statistic> *limits = nullptr,
+    const std::vector<kiln::packs::fb::Size3> *local_sizes = nullptr) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto options__ = options ? _fbb.CreateString(options) : 0;
   auto requirements__ = requirements ? _fbb.CreateVector<flatbuffers::Offset<flatbuffers::String>>(*requirements) : 0;
   auto kernels__ = kernels ? _fbb.CreateVector<flatbuffers::Offset<kiln::packs::fb::Kernel>>(*kernels) : 0;
   auto arguments__ = arguments ? _fbb.CreateVector<flatbuffers::Offset<kiln::packs::fb::Argument>>(*arguments) : 0;
   auto limits__ = limits ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Statistic>(*limits) : 0;
+  auto local_sizes__ = local_sizes ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Size3>(*local_sizes) : 0;
   return kiln::packs::fb::CreateVariant(
       _fbb,
       name__,
@@ -959,7 +972,8 @@ inline flatbuffers::Offset<Variant> CreateVariantDirect(
       arguments__,
       tolerance,
       launches,
-      limits__);
+      limits__,
+      local_sizes__);
 }
 
 struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

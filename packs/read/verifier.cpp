@@ -67,7 +67,8 @@ constexpr FieldRule kVariant[] = {text(kRequired),
                                   tables(TableKind::argument, kRequired),
                                   number<double>(),
                                   number<std::uint32_t>(),
-                                  numbers<fb::Statistic>()};
+                                  numbers<fb::Statistic>(),
+                                  numbers<fb::Size3>()};
 constexpr FieldRule kProgram[] = {
     text(kRequired), text(kRequired), tables(TableKind::variant, kRequired),
     texts(),         text(),          numbers<fb::Size3>()};
@@ -297,6 +298,8 @@ bool kernels_named(const fb::Variant &variant) {
   return std::adjacent_find(names.begin(), names.end()) == names.end();
 }
 
+bool has_zero(const fb::Size3 &size) { return size.x() == 0 || size.y() == 0 || size.z() == 0; }
+
 Status check_variant(const fb::Variant &variant, std::size_t blobs, SharedTexts *texts) {
   const auto fault = [&](Code what, const char *why) {
     return Status::error(what, {"root: variant ", view(*variant.name()), ": ", why});
@@ -328,6 +331,11 @@ Status check_variant(const fb::Variant &variant, std::size_t blobs, SharedTexts 
     }
     if (argument->stage() >= variant.kernels()->size()) {
       return fault(Code::root_malformed, "an argument of no kernel");
+    }
+  }
+  if (variant.local_sizes() != nullptr) {
+    for (const fb::Size3 *size : *variant.local_sizes()) {
+      if (has_zero(*size)) return fault(Code::root_malformed, "a work-group size is 0");
     }
   }
   if (!(variant.tolerance() >= 0)) return fault(Code::root_malformed, "bad tolerance");
@@ -413,8 +421,7 @@ Status check_tuning(const fb::Tuning &row, SharedTexts *texts, std::uint32_t nam
     return root_error("a tuning without a program or variant");
   }
   if (row.size_class() >= kSizeClasses) return root_error("unknown size class of a tuning");
-  const fb::Size3 &size = row.local_size();
-  if (size.x() == 0 || size.y() == 0 || size.z() == 0) return root_error("a tuned size is 0");
+  if (has_zero(row.local_size())) return root_error("a tuned size is 0");
   const bool located = row.family() >= named || row.model() >= named || row.key_hash() != 0;
   if (located && row.profile() < named) return root_error("a tuning's device has no profile");
   if (row.reserved() == 0) return {};

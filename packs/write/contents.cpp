@@ -80,6 +80,9 @@ Variant read_variant(const std::shared_ptr<const Pack> &pack, const fb::Variant 
   out.tolerance = in.tolerance();
   out.launches = optional_blob(pack, pack->blob(in.launches()));
   out.limits = read_statistics(in.limits());
+  if (in.local_sizes() != nullptr) {
+    for (const fb::Size3 *size : *in.local_sizes()) out.local_sizes.push_back(to_array(*size));
+  }
   return out;
 }
 

@@ -93,6 +93,8 @@ int order(const Variant &a, const Variant &b) {
   if (const int o = order(plain(a), plain(b)); o != 0) return o;
   if (const int o = order(a.limits.empty(), b.limits.empty()); o != 0) return o;
   if (const int o = order_all(a.limits, b.limits); o != 0) return o;
+  if (const int o = order(a.local_sizes.empty(), b.local_sizes.empty()); o != 0) return o;
+  if (const int o = order(a.local_sizes, b.local_sizes); o != 0) return o;
   if (const int o = order_all(a.kernels, b.kernels); o != 0) return o;
   if (const int o = order_all(a.arguments, b.arguments); o != 0) return o;
   if (const int o = order(a.source, b.source); o != 0) return o;

@@ -272,13 +272,14 @@ Status PackWriter::add_variant(const Variant &variant,
   const auto kernel_vector = root_.CreateVector(kernels);
   const auto argument_vector = root_.CreateVector(arguments);
   const auto limits = optional_statistics(&root_, variant.limits);
+  const auto local_sizes = optional_sizes(&root_, variant.local_sizes);
   const fb::Hash hash = to_hash(variant.hash);
   const fb::Size3 pixels = to_size3(variant.pixels);
   const fb::Size3 local_size = to_size3(variant.local_size);
   variants->push_back(fb::CreateVariant(root_, name, &hash, options, requirements, kernel_vector,
                                         source, il32, il64, variant.il_version, &pixels,
                                         &local_size, argument_vector, variant.tolerance, launches,
-                                        limits));
+                                        limits, local_sizes));
   return {};
 }
 

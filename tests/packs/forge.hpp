@@ -69,6 +69,7 @@ struct ForgedVariant {
   std::uint8_t stage = 0;
   std::vector<double> values{1, 2};
   double tolerance = 0;
+  std::vector<fb::Size3> local_sizes{};
   std::vector<fb::Parameter> parameters{};  // of each kernel, which has one argument
 };
 
@@ -136,11 +137,12 @@ inline flatbuffers::Offset<fb::Variant> forge(flatbuffers::FlatBufferBuilder &bu
   const auto requirements = builder.CreateVectorOfStrings(std::vector<std::string>{});
   const auto kernel_vector = builder.CreateVector(kernels);
   const auto argument_vector = builder.CreateVector(arguments);
+  const auto local_sizes = builder.CreateVectorOfStructs(variant.local_sizes);
   const fb::Hash hash = hash_of(name_of(variant.name));
   const fb::Size3 ones(1, 1, 1);
   return fb::CreateVariant(builder, name, &hash, options, requirements, kernel_vector,
                            variant.source, variant.il32, variant.il64, 0, &ones, &ones,
-                           argument_vector, variant.tolerance, variant.launches);
+                           argument_vector, variant.tolerance, variant.launches, 0, local_sizes);
 }
 
 inline flatbuffers::Offset<fb::Program> forge(

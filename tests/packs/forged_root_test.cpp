@@ -283,6 +283,16 @@ TEST_CASE("an argument belongs to one of the variant's kernels", "[forged]") {
   CHECK(stage(256, 255) == Code::ok);
 }
 
+TEST_CASE("a stated work-group size is at least 1 in each place", "[forged]") {
+  const auto stated = [](fb::Size3 size) {
+    return spoiled_variant([=](ForgedVariant *v) { v->local_sizes = {{8, 8, 1}, size}; });
+  };
+  CHECK(stated({1, 1, 1}) == Code::ok);
+  CHECK(stated({0, 1, 1}) == Code::root_malformed);
+  CHECK(stated({1, 0, 1}) == Code::root_malformed);
+  CHECK(stated({1, 1, 0}) == Code::root_malformed);
+}
+
 TEST_CASE("a tolerance is a number that is not negative", "[forged]") {
   const auto tolerance = [](double value) {
     return spoiled_variant([=](ForgedVariant *variant) { variant->tolerance = value; });

@@ -131,6 +131,18 @@ TEST_CASE("today's writer makes the golden pack with statistics byte for byte", 
   }
 }
 
+TEST_CASE("today's writer makes the golden pack with local sizes byte for byte", "[golden]") {
+  const Bytes bytes = written(local_sizes_sample());
+  const Bytes golden = golden_bytes("good-v1-local-sizes.kiln", bytes);
+  const PackPointer pack = opened(golden);
+  CHECK(parts_of(*pack) == parts_of(*opened(bytes)));
+  CHECK(contents_of(pack).programs == local_sizes_sample().programs);
+  CHECK(written(contents_of(pack)) == golden);
+  if (read_file(::golden("zstd-version")) == number_text(ZSTD_versionNumber())) {
+    CHECK(bytes == golden);
+  }
+}
+
 TEST_CASE("the golden pack holds what it was made of", "[golden]") {
   const Bytes golden = good_pack();
   const Bytes bytes = written(launch_sample());

@@ -255,6 +255,13 @@ TEST_CASE("one variant with several launches merges to one in any order", "[merg
   const auto argument = [&](const std::function<void(Argument *)> &change) {
     return with([&](Variant *v) { change(&v->arguments[4]); });
   };
+  check_any_order(with([](Variant *v) {
+                    v->local_sizes = {{8, 8, 1}};
+                  }),
+                  with([](Variant *v) {
+                    v->local_sizes = {{64, 1, 1}};
+                  }),
+                  with([](Variant *) {}));
   check_any_order(with([](Variant *v) { v->tolerance = 0; }),
                   with([](Variant *v) { v->tolerance = 2; }), with([](Variant *) {}));
   check_any_order(with([](Variant *v) { v->kernels[0].range = ""; }),

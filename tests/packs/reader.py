@@ -274,7 +274,8 @@ def variant(table, blobs, texts):
             "arguments": [argument(each) for each in table.tables(11)],
             "tolerance": table.number(12, "d"), "launches": [json.loads(line) for line in lines],
             "limits": {STATISTICS[name]: value for value, _, name in table.all_fixed(14, "QII")
-                       if name < len(STATISTICS)}}
+                       if name < len(STATISTICS)},
+            "local_sizes": [list(size) for size in table.all_fixed(15, "III")]}
 
 
 def program(table, blobs, texts):

@@ -216,6 +216,13 @@ inline Contents statistics_sample() {
   return contents;
 }
 
+// All of that, and the work-group sizes with which an application launches a variant.
+inline Contents local_sizes_sample() {
+  Contents contents = statistics_sample();
+  contents.programs[0].variants[0].local_sizes = {{16, 4, 1}, {64, 1, 1}};
+  return contents;
+}
+
 inline Bytes read_file(const std::filesystem::path &path) {
   std::ifstream in(path, std::ios::binary);
   return Bytes(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());

@@ -88,6 +88,9 @@ TEST_CASE("a job's key changes with everything that its answer depends on") {
       [](Inputs *i) {
         i->variant.local_size = {8, 8, 1};
       },
+      [](Inputs *i) {
+        i->variant.local_sizes = {{8, 8, 1}};
+      },
       [](Inputs *i) { i->variant.arguments[0].value = 3; },
       [](Inputs *i) { i->variant.arguments[0].values = {0.5}; },
       [](Inputs *i) {

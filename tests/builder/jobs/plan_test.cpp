@@ -248,6 +248,14 @@ TEST_CASE("an earlier binary is finished if a launch of its variant is known, no
   packs::Target target = target_of(pocl);
   target.binaries = {earlier_of(stated, "")};
   CHECK(plain_job(stated, pocl, {target}).reason == "the earlier binary was not finished");
+  target.binaries[0].finish.finisher = "pocl-work-groups 1";
+  target.binaries[0].finish.local_sizes = {{8, 8, 1}};
+  target.binaries[0].kernels = {{256, 8, 0, 0}};
+  stated.programs[0].variants[1].local_sizes = {{8, 8, 1}, {512, 1, 1}};
+  CHECK(plain_job(stated, pocl, {target}).need == Need::reuse);
+  stated.programs[0].variants[1].local_sizes.push_back({64, 1, 1});
+  CHECK(plain_job(stated, pocl, {target}).reason ==
+        "the earlier binary has no code for a stated work-group size");
 }
 
 TEST_CASE("PTX alone is finished once, and what the linker refused is not tried again") {

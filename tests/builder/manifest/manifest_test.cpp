@@ -116,8 +116,8 @@ TEST_CASE("A misspelt key gets the line, a caret and the nearest key") {
         "m.toml:3:3: error: unknown key \"kernal\" in [program.p.variant.v]\n"
         "  kernal = \"k\"\n"
         "  ^\n"
-        "expected one of: arguments, il, kernel, limits, local_size, options, pixels, prelude, "
-        "range, "
+        "expected one of: arguments, il, kernel, limits, local_size, local_sizes, options, pixels, "
+        "prelude, range, "
         "requires, sets, source, stages, tolerance; "
         "did you mean \"kernel\"?\n");
   CHECK(Project().error("schema = 1\n[zzzzzz]\n") ==

@@ -94,6 +94,16 @@ TEST_CASE("Pixels and local sizes are two integers within bounds") {
         "expected an integer\n");
 }
 
+TEST_CASE("Stated work-group sizes have one to three sides within bounds") {
+  const std::string head = "kernel = \"k\"\nsource = \"src/a.cl\"\n";
+  for (const char *bad : {"[]", "[0]", "[4097]", "[1, 1, 1, 1]", "8", "[8, \"1\"]"}) {
+    const std::string line = std::string("local_sizes = [[64], ") + bad + "]";
+    CHECK(Project().variant_error(head + line) ==
+          "m.toml:5:22: error: bad item of \"local_sizes\" in [program.p.variant.v]\n" + line +
+              "\n                     ^\nexpected one to three integers, each 1 to 4096\n");
+  }
+}
+
 TEST_CASE("An unknown requirement gets the list and the nearest of it") {
   const std::string head = "kernel = \"k\"\nsource = \"src/a.cl\"\n";
   const std::string list =

@@ -38,12 +38,13 @@ TEST_CASE("A program lists its kernels") {
   const Project project;
   const Manifest manifest = project.good(program(
       "source = \"src/a.cl\"\nkernels = [\"one\", \"other\"]\noptions = [\"-DA\", \"-DB\"]\n"
-      "requires = [\"fp16\"]\ninclude_dirs = [\"inc\"]\n"));
+      "requires = [\"fp16\"]\ninclude_dirs = [\"inc\"]\nlocal_sizes = [[64], [16, 4], [64, 1]]\n"));
   CHECK(listed(manifest) == "p: -DA -DB\n");
   const auto &record = manifest.programs[0].variants[0].record;
   REQUIRE(record.kernels.size() == 2);
   CHECK(record.kernels[1].name == "other");
   CHECK(record.requirements == std::vector<std::string>{"fp16"});
+  CHECK(record.local_sizes == std::vector<std::array<std::uint32_t, 3>>{{16, 4, 1}, {64, 1, 1}});
   CHECK(manifest.programs[0].include_dirs.size() == 1);
 }
 

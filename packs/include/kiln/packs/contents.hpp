@@ -116,6 +116,9 @@ struct Variant {
   std::optional<BlobSource> launches{};  // an application's, recorded: lines as in FORMAT.md
   // What the statistics of each kernel may be; ascending by name, `kernel` is 0.
   std::vector<Statistic> limits{};
+  // Work-group sizes, in work-items, with which an application launches the kernels, for finishers;
+  // empty: none are stated.
+  std::vector<std::array<std::uint32_t, 3>> local_sizes{};
   bool operator==(const Variant &) const = default;
 };
 
