@@ -17,7 +17,8 @@ from suite import Failed, Skipped, expect
 LAB = Path(__file__).with_name("lab.py")
 TIMEOUT_SECONDS = 1200
 REFERENCES = "libkiln_case_references.so"  # what checks the case studies, beside each executable
-# The compiler orders by address: names of files and what the process did before move the heap.
+# The compiler orders by address: names of files, the number of a process id's digits, and what the
+# process did before move the heap.
 ORDERED_BY_ADDRESS = ("neo-20.44-tgllp",)
 # On a busy machine these gave other bytes once in hundreds of builds: they get three tries.
 UNSTEADY = (*ORDERED_BY_ADDRESS, "rusticl-22.3", "rusticl-25.0")
