@@ -267,7 +267,7 @@ Status write_elsewhere(const BuildArguments &options, const packs::Contents &con
   const std::string name =
       fmt::format("{}-{}", fs::path(options.output).filename().string(), getpid());
   for (const fs::path &folder : folders) {
-    if (folder.empty()) continue;
+    if (folder.empty() || folder == folder.root_path()) continue;
     const std::string path = (folder / name).string();
     if (!packs::write_pack(contents, path, options.write).ok()) continue;
     status.message += "\nkiln: the pack is written to " + path + " instead";

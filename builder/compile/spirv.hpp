@@ -49,7 +49,7 @@ Result<std::vector<std::uint8_t>> without_argument_info(std::span<const std::uin
 std::vector<SpirvKernel> kernels_of_llvm_ir(std::string_view text);
 
 // Returns the kernels in the output of clang's -ast-dump, sorted by name, without their parameters'
-// types. A program with errors has one, too.
+// types. Clang prints a tree even of a program with errors.
 std::vector<SpirvKernel> kernels_of_syntax_tree(std::string_view text);
 
 // Returns the identifier of a function whose name may be mangled as in C++.

@@ -52,7 +52,7 @@ std::vector<std::vector<NDSize>> ranges_of(const packs::Program &program,
   return ranges;
 }
 
-// Returns ranges for a size of which no range is known: rows may be long.
+// Returns ranges with which a work-group size may be launched if no range is known: short and long.
 std::vector<NDSize> ranges_for(const NDSize &size) {
   if (size[1] > 1 || size[2] > 1) return {{1024, 1024, size[2] > 1 ? 1024u : 1u}};
   return {{1024, 1, 1}, {1u << 20, 1, 1}};

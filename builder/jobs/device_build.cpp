@@ -86,8 +86,8 @@ std::vector<std::string> platforms_of(const std::vector<DeviceInfo> &devices) {
 }
 
 // Returns for each device the entries that Mesa adds to its shader cache when it opens the device;
-// empty for other drivers, if no job of which a launch is known compiles and finishes for the
-// device, or after a failure, which the jobs then report ("Mesa wrote no shader cache").
+// empty for other drivers, if the device compiles nothing whose launches are known, or after a
+// failure, which the jobs then report ("Mesa wrote no shader cache").
 std::vector<packs::Bytes> harvest_all_device_entries(const packs::Contents &base,
                                                      const std::vector<DeviceInfo> &devices,
                                                      const std::vector<Job> &plan, bool finish,

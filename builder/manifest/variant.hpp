@@ -47,7 +47,7 @@ std::vector<OptionSet> read_sets(const ManifestText &document, const TableReader
                                  const std::vector<OptionSet> &known = {});
 
 // Returns the combinations of each set's choices with `choices`, called SET-CHOICE. The options are
-// those of the choice, `between`, and those of the set. Throws if the table has too many.
+// the choice's, then `between`, then the set's. Throws if there are too many combinations.
 std::vector<OptionChoice> with_sets(const TableReader &table,
                                     const std::vector<OptionChoice> &choices,
                                     const std::string &between, const std::vector<OptionSet> &sets);

@@ -134,7 +134,7 @@ FileRule rule_for(const TableReader &table, const fs::path &file, std::vector<Fi
       table.fail(rule.at,
                  fmt::format("{} has the sets of {} and of {}", file.filename().string(),
                              in_quotes(of_sets->pattern), in_quotes(rule.pattern)),
-                 "expected patterns with sets of which one fits");
+                 "expected at most one pattern with sets that fits this name");
     }
     of_sets = &rule;
     all.sets = rule.sets;

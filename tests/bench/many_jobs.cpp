@@ -9,10 +9,10 @@
 // a driver that only tells its name. Prints milliseconds and the builder's own memory for a plan,
 // for a build that has nothing to do, and for one that takes all from the store.
 //
-// With `driver`, generates 18 programs, or COUNT, of which no launch is known, and builds them on
+// With `driver`, generates COUNT programs (18) whose launches are not known, and builds them on
 // each device that OpenCL finds: by KILN, with one job and no store, and by one bare process that
 // builds them, creates their kernels and reads their binaries. Both start with empty driver caches,
-// and take turns 3 times, or ROUNDS. Prints medians of the CPU time of all processes.
+// and take turns ROUNDS times (3). Prints medians of the CPU time of all processes.
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -294,8 +294,8 @@ double waited_seconds() {
          static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
 }
 
-// Returns the CPU seconds of a process that does `work`, with those of the processes below it,
-// which may outlive their parents.
+// Runs `work` in a process of its own. Returns the CPU seconds of that process and of all that it
+// started, which may outlive it.
 double cpu_seconds(const std::function<void()> &work) {
   std::fflush(stdout);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
