@@ -78,14 +78,18 @@ std::string row_text(const builder::TunedVariant &variant, bool best) {
   }
   std::string local;
   bool finished = true;
+  bool kept = true;
   for (const builder::TunedKernel &kernel : variant.kernels) {
     local += (local.empty() ? "" : ", ") + builder::local_text(kernel.local);
     finished = finished && kernel.finished;
+    kept = kept && kernel.kept;
   }
-  return fmt::format("  {} {:24} {:>14} {:>14} {:>6}  {}{}{}\n", best ? '*' : ' ', variant.variant,
-                     time_text(variant.default_nanoseconds), time_text(variant.nanoseconds),
-                     variant.gain() > 0 ? fmt::format("{:.2f}", variant.gain()) : "-", local,
-                     finished ? "" : " (search cut short)",
+  if (!kept) local += " (not kept: the driver's size is faster)";
+  return fmt::format("  {} {:24} {:>14} {:>14} {:>6} {:>6.1f}%  {}{}{}\n", best ? '*' : ' ',
+                     variant.variant, time_text(variant.default_nanoseconds),
+                     time_text(variant.nanoseconds),
+                     variant.gain() > 0 ? fmt::format("{:.2f}", variant.gain()) : "-",
+                     100 * variant.spread, local, finished ? "" : " (search cut short)",
                      variant.check == builder::Check::unchecked ? " (unchecked)" : "");
 }
 
@@ -99,11 +103,12 @@ std::string row_text(const builder::TunedLaunch &launch) {
     return fmt::format("    {:24} {}{}\n", name, reason,
                        kernel.finished ? "" : " (search cut short)");
   }
-  return fmt::format(
-      "  * {:24} {:>14} {:>14} {:>6.2f}  {}{}{}\n", name, time_text(kernel.default_nanoseconds),
-      time_text(kernel.nanoseconds), kernel.default_nanoseconds / kernel.nanoseconds,
-      builder::local_text(kernel.local), kernel.finished ? "" : " (search cut short)",
-      launch.compared_on_pattern ? "" : " (compared on zeros alone)");
+  return fmt::format("  * {:24} {:>14} {:>14} {:>6.2f} {:>6.1f}%  {}{}{}\n", name,
+                     time_text(kernel.default_nanoseconds), time_text(kernel.nanoseconds),
+                     kernel.default_nanoseconds / kernel.nanoseconds, 100 * kernel.spread,
+                     builder::local_text(kernel.local),
+                     kernel.finished ? "" : " (search cut short)",
+                     launch.compared_on_pattern ? "" : " (compared on zeros alone)");
 }
 
 // Returns a table; the launches of one program must follow one another.
@@ -112,8 +117,9 @@ std::string table_of_launches(const std::vector<builder::TunedLaunch> &launches)
   std::string program;
   for (const builder::TunedLaunch &launch : launches) {
     if (launch.program != program) {
-      text += fmt::format("  {:26} {:>14} {:>14} {:>6}  work-group\n",
-                          launch.program + ", as recorded", "driver's size", "best", "gain");
+      text +=
+          fmt::format("  {:26} {:>14} {:>14} {:>6} {:>7}  work-group\n",
+                      launch.program + ", as recorded", "driver's size", "best", "gain", "spread");
     }
     program = launch.program;
     text += row_text(launch);
@@ -128,10 +134,10 @@ std::string table(const builder::TunedDevice &tuned) {
   std::string text = tuned.device.label() + "\n";
   for (const builder::TunedSize &size : tuned.sizes) {
     text +=
-        fmt::format("  {:26} {:>14} {:>14} {:>6}  work-group\n",
+        fmt::format("  {:26} {:>14} {:>14} {:>6} {:>7}  work-group\n",
                     fmt::format("{} {} ({})", size.program, builder::size_text(size.size),
                                 builder::size_class_name(packs::size_class(size.size.elements()))),
-                    "driver's size", "best", "gain");
+                    "driver's size", "best", "gain", "spread");
     for (const builder::TunedVariant &variant : size.variants) {
       text += row_text(variant, &variant == size.best());
     }

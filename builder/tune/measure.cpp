@@ -3,7 +3,9 @@
 #include "builder/tune/measure.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -131,6 +133,8 @@ class Tuner {
     if (Status e = keep_rules(variant, limits, &first, &candidates); !e.ok()) return e;
     searches_.emplace_back(std::move(candidates), first);
     best_.push_back(first.front());
+    first_.push_back(first.front());
+    driver_.push_back(seeds.suggested[0] != 0 ? seeds.suggested : seeds.driver);
     TunedKernel kernel;
     kernel.kernel = stage.kernel;
     kernel.work_items = std::uint64_t{stage.global[0]} * stage.global[1] * stage.global[2];
@@ -291,6 +295,8 @@ class Tuner {
     return {};
   }
 
+  // Measures the best sizes and the driver's in turns. If the driver's are faster and cannot be
+  // stored, since they are not known, no size is kept, and the runtime's first guess is measured.
   Status compare_with_driver() {
     Figures tuned{Sampler(kFinalRule), std::vector<Sampler>(stages(), Sampler(kFinalRule))};
     Figures driver = tuned;
@@ -305,6 +311,12 @@ class Tuner {
       if (!status.ok()) return status;
     }
     const Statistics statistics = tuned.all.statistics();
+    if (kept_ && driver_chooses_ && best_ != driver_ &&
+        driver.all.statistics().median < statistics.median) {
+      kept_ = false;
+      best_ = first_;
+      return compare_with_driver();
+    }
     result_.nanoseconds = statistics.median;
     result_.samples = statistics.samples;
     result_.spread = statistics.spread;
@@ -313,6 +325,7 @@ class Tuner {
       const Statistics of_kernel = tuned.of_stage[s].statistics();
       TunedKernel &kernel = result_.kernels[s];
       kernel.local = best_[s];
+      kernel.kept = kept_;
       kernel.nanoseconds = of_kernel.median;
       kernel.samples = of_kernel.samples;
       kernel.spread = of_kernel.spread;
@@ -330,7 +343,10 @@ class Tuner {
   TunedVariant result_;
   std::vector<Search> searches_;  // one for each stage
   std::vector<NDSize> best_;      // the best sizes so far
+  std::vector<NDSize> first_;     // what the runtime takes if nothing was measured
+  std::vector<NDSize> driver_;    // what the driver chooses; zeros: not known
   bool driver_chooses_ = true;    // the driver accepts launches without a work-group size
+  bool kept_ = true;  // false: the driver's own sizes are faster than all that was tried
   bool device_clock_ = false;
 };
 
@@ -372,11 +388,50 @@ TunedVariant died(const TuneJob &job, const ChildResult &child) {
   return result;
 }
 
+// Returns the size that the driver chooses for this range and a kernel that only writes it down;
+// zeros if it writes nothing.
+NDSize driver_size(const OpenedPack &opened, const Stage &stage) {
+  constexpr char kSource[] =
+      "kernel void kiln_driver_size(global uint *size) {\n"
+      "  if (get_global_id(0) + get_global_id(1) + get_global_id(2) == 0)\n"
+      "    for (uint i = 0; i < 3; ++i) size[i] = get_local_size(i);\n"
+      "}\n";
+  const runtime::OpenCL &cl = opened.cl();
+  const cl_context context = opened.loader.context();
+  const cl_device_id device = opened.child.device->id;
+  std::array<cl_uint, 3> size{};
+  const char *source = kSource;
+  cl_int code = CL_SUCCESS;
+  const runtime::Handle<cl_program> program(
+      cl.clCreateProgramWithSource(context, 1, &source, nullptr, &code), cl.clReleaseProgram);
+  if (!program || cl.clBuildProgram(program.get(), 1, &device, "", nullptr, nullptr) != CL_SUCCESS)
+    return {0, 0, 0};
+  const runtime::Handle<cl_kernel> kernel(
+      cl.clCreateKernel(program.get(), "kiln_driver_size", &code), cl.clReleaseKernel);
+  const runtime::Handle<cl_mem> memory(
+      cl.clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(size),
+                        size.data(), &code),
+      cl.clReleaseMemObject);
+  const cl_mem argument = memory.get();
+  if (!kernel || !memory ||
+      cl.clSetKernelArg(kernel.get(), 0, sizeof(argument), &argument) != CL_SUCCESS ||
+      cl.clEnqueueNDRangeKernel(opened.queue.cl(), kernel.get(), stage.dimensions, nullptr,
+                                stage.global.data(), nullptr, 0, nullptr, nullptr) != CL_SUCCESS)
+    return {0, 0, 0};
+  void *mapped = cl.clEnqueueMapBuffer(opened.queue.cl(), argument, CL_TRUE, CL_MAP_READ, 0,
+                                       sizeof(size), 0, nullptr, nullptr, &code);
+  if (mapped == nullptr) return {0, 0, 0};
+  std::memcpy(size.data(), mapped, sizeof(size));
+  cl.clEnqueueUnmapMemObject(opened.queue.cl(), argument, mapped, 0, nullptr, nullptr);
+  cl.clFinish(opened.queue.cl());
+  return {size[0], size[1], size[2]};
+}
+
 }  // namespace
 
 std::vector<NDSize> Seeds::sizes() const {
   std::vector<NDSize> found;
-  for (const NDSize &size : {own, suggested, guess}) {
+  for (const NDSize &size : {own, suggested, guess, driver}) {
     const bool known = std::find(found.begin(), found.end(), size) != found.end();
     if (size[0] != 0 && !known) found.push_back(size);
   }
@@ -392,7 +447,13 @@ Seeds find_seeds(const OpenedPack &opened, cl_kernel kernel, const packs::Varian
   for (unsigned i = stage.dimensions; i < 3; ++i) own[i] = 1;
   if (own[0] != 0) seeds.own = runtime::fit_local_size(stage.global, own, limits);
   const auto suggest = runtime::suggest_function(*opened.child.device);
-  if (suggest == nullptr) return seeds;
+  if (suggest == nullptr) {
+    const NDSize chosen = driver_size(opened, stage);
+    const bool fits =
+        chosen[0] != 0 && runtime::fit_local_size(stage.global, chosen, limits) == chosen;
+    if (fits) seeds.driver = chosen;
+    return seeds;
+  }
   NDSize local{0, 0, 0};
   Status asked = runtime::ask_suggestion(
       suggest, {opened.queue.cl(), kernel, stage.dimensions, stage.global}, limits, &local);

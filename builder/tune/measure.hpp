@@ -22,6 +22,7 @@ struct Seeds {
   NDSize own{0, 0, 0};        // the variant's own; zeros: none
   NDSize suggested{0, 0, 0};  // by the driver; zeros: none, or it cannot be launched
   NDSize guess{1, 1, 1};      // by the runtime, without asking the driver
+  NDSize driver{0, 0, 0};     // chosen by a driver that does not suggest sizes; zeros: not known
 
   // The reason why the suggestion cannot be launched; empty: it can, or there is none. If there is
   // a reason, `refused_local` holds the size that the driver suggested, or zeros if the driver

@@ -228,6 +228,43 @@ TEST_CASE("what is measured is within the kernel's limits and has times") {
   CHECK(has_best);
 }
 
+// Fast with the sizes that PoCL chooses for 45x33, whose sides no other size divides.
+packs::Variant whole_range() {
+  packs::Variant v = copying("whole");
+  const std::string source =
+      "kernel void whole(global const uchar *in, global uchar *out, uint width, uint height, "
+      "uint threshold) {\n"
+      "  volatile uint spent = 0;\n"
+      "  if (get_global_size(0) != 45 || get_global_size(1) != 33 || get_local_size(0) < 5)\n"
+      "    for (uint k = 0; k < 2000; ++k) spent += k;\n"
+      "  uint x = get_global_id(0), y = get_global_id(1);\n"
+      "  if (x < width && y < height) out[y * width + x] = in[y * width + x];\n"
+      "}\n";
+  v.hash = kiln::packs::variant_hash(source, "", {"whole"});
+  v.source.emplace(packs::Bytes{source.begin(), source.end()});
+  return v;
+}
+
+TEST_CASE("a driver's own choice is tried, or nothing that is slower is kept") {
+  KILN_NEEDS_POCL();
+  const DeviceInfo device = scripted_pocl();
+  const bool known = GENERATE(true, false);
+  Workshop shop({whole_range()});
+  shop.options.sizes = {{45, 33, 1}};
+  driver().rewrite(kMachine + (known ? "" : fault("error", "kiln_driver_size", "code = -5\n")));
+  const TunedDevice tuned = shop.tuned(device);
+  const TunedVariant whole = variant(tuned, "whole");
+  INFO(whole.reason);
+  REQUIRE(whole.measured());
+  const TunedKernel &kernel = whole.kernels.at(0);
+  CHECK(kernel.kept == known);
+  std::size_t rows = 0;
+  for (const packs::Tuning &row : tuning_rows(tuned)) rows += row.kernel == "whole" ? 1 : 0;
+  CHECK(rows == (known ? 1 : 0));
+  CHECK((45 % kernel.local[0] == 0 && kernel.local[0] >= 5) == known);
+  CHECK((whole.gain() > 0.5) == known);
+}
+
 TEST_CASE("a device that is gone gives no tunings and says so") {
   KILN_NEEDS_POCL();
   DeviceInfo device = scripted_pocl();
