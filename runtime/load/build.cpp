@@ -144,6 +144,14 @@ std::string build_log(const Device &device, cl_program program) {
   return log;
 }
 
+// PoCL takes from the options of a build, also of a binary's, whether its launches flush denormals.
+const char *binary_options(const Device &device, std::string_view options) {
+  static constexpr char kFlush[] = "-cl-denorms-are-zero";
+  const bool flushes = device.description.finishing == Finishing::launches &&
+                       options.find(kFlush) != std::string_view::npos;
+  return flushes ? kFlush : nullptr;
+}
+
 UsingCompiler::UsingCompiler() { pthread_rwlock_rdlock(&compiler); }
 UsingCompiler::~UsingCompiler() { pthread_rwlock_unlock(&compiler); }
 
@@ -172,9 +180,9 @@ BuildOutcome build_program(const Device &device, cl_context context, Form form, 
   outcome.error = create_program(device, context, form, bytes, &built.program);
   if (!outcome.error.ok()) return outcome;
   const std::string passed = form == Form::il ? il_options(options) : std::string(options);
-  const cl_int code =
-      device.cl->clBuildProgram(built.program.get(), 1, &device.id,
-                                form == Form::binary ? nullptr : passed.c_str(), nullptr, nullptr);
+  const cl_int code = device.cl->clBuildProgram(
+      built.program.get(), 1, &device.id,
+      form == Form::binary ? binary_options(device, options) : passed.c_str(), nullptr, nullptr);
   outcome.error = code == CL_SUCCESS ? check_built(device, built.program.get(), "clBuildProgram")
                                      : cl_failure("clBuildProgram", code);
   if (form != Form::binary || !outcome.error.ok()) {
