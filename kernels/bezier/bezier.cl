@@ -13,9 +13,15 @@
  *                                     row) writes it, three float4 a row, the second reads it
  *   bezier_row_px4                    M T^T once an item, which has 4 points of its row, as far
  *                                     apart as there are items in a row
+ *
+ * With BEZIER_NATIVE defined, s and t are divided by native_divide, whose error is the driver's.
  */
 static float along(uint i, uint side) {
+#ifdef BEZIER_NATIVE
+  return side > 1u ? native_divide(convert_float(i), convert_float(side - 1u)) : 0.0f;
+#else
   return side > 1u ? convert_float(i) / convert_float(side - 1u) : 0.0f;
+#endif
 }
 
 /* M T^T: the coefficients of s^3, s^2, s and 1. */

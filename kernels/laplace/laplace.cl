@@ -8,14 +8,15 @@
  * and do not overlap. Any width and height from 1 up. Dimension 0 of the NDRange counts work-items
  * along x, dimension 1 rows; items outside the image do nothing.
  *
- *   laplace_scalar           1 pixel an item, int, byte loads
+ *   laplace_scalar           1 pixel an item, int, byte loads; LAPLACE_MUL24 as below
  *   laplace_vec5_int         5 pixels (15 bytes) an item, int16, three 16-byte loads a row
  *   laplace_vec5_int_shared  the same from two loads a row, the middle made from both
  *   laplace_vec5_short       short16, two loads a row
  *   laplace_vec4_short       4 pixels (12 bytes), short16, two loads a row
  *   laplace_vec8_short       8 pixels (24 bytes), short16 and short8, two loads a row
  *
- * laplace_words.cl has the variants for a big GPU.
+ * With LAPLACE_MUL24 defined, offsets are made by 24-bit multiplications where width and height
+ * are below 2^24. laplace_words.cl has the variants for a big GPU.
  *
  * The definition, the variants' names and their shapes follow the case study of Arm's talk "GPU
  * Compute on Mobile Devices"; README.md has the published numbers.
@@ -42,13 +43,19 @@ static uchar laplace_byte(__global const uchar *source, uint offset, uint x, uin
   return convert_uchar_sat(10 * centre - total);
 }
 
-static void laplace_pixel(__global const uchar *source, __global uchar *destination, uint x, uint y,
-                          uint width, uint height) {
-  const uint offset = 3u * (y * width + x);
+/* `pixel` is y * width + x. */
+static void laplace_pixel_at(__global const uchar *source, __global uchar *destination, uint pixel,
+                             uint x, uint y, uint width, uint height) {
+  const uint offset = 3u * pixel;
 
   destination[offset] = laplace_byte(source, offset, x, y, width, height);
   destination[offset + 1u] = laplace_byte(source, offset + 1u, x, y, width, height);
   destination[offset + 2u] = laplace_byte(source, offset + 2u, x, y, width, height);
+}
+
+static void laplace_pixel(__global const uchar *source, __global uchar *destination, uint x, uint y,
+                          uint width, uint height) {
+  laplace_pixel_at(source, destination, y * width + x, x, y, width, height);
 }
 
 /* For Mali's compiler: the items of a work-group run along dimension 1 first. */
@@ -64,7 +71,14 @@ __kernel LAPLACE_ORDER void laplace_scalar(__global const uchar *restrict source
   const uint x = (uint)get_global_id(0);
   const uint y = (uint)get_global_id(1);
 
-  if (x < width && y < height) laplace_pixel(source, destination, x, y, width, height);
+  if (x >= width || y >= height) return;
+#ifdef LAPLACE_MUL24
+  if ((width | height) >> 24 == 0u) {
+    laplace_pixel_at(source, destination, mad24(y, width, x), x, y, width, height);
+    return;
+  }
+#endif
+  laplace_pixel(source, destination, x, y, width, height);
 }
 
 /*
