@@ -4,7 +4,8 @@
 
 Each model builds a program by a process of its own, and the pack must say that no such GPU has
 launched a binary. The same device without --virtual, in the root and with the shim loaded, must
-have the same key and take the pack as exact, and must not call what it builds itself final.
+have the same key and take the pack as exact, and must not call what it builds itself final. A pack
+made by one Mesa is not exact on the next one, and the load report says what changed.
 """
 
 import argparse
@@ -15,26 +16,30 @@ from pathlib import Path
 
 import registry
 from fleet import call
-from suite import Suite, expect
+from suite import Skipped, Suite, expect
 
 EXIT_SKIPPED = 77
 SUITE = "trixie"
 MODELS = ("vangogh", "navi31")
 PROGRAMS = ("convolution", "dot", "block_match_sad")  # on an idle device their outputs may change
+# An update of Mesa, from suite to suite, as one GPU of AMD and one of Qualcomm.
+UPDATE = ("forky", "sid")
+UPDATED = {"vangogh": ("radeonsi", "libamdgpu_noop_drm_shim.so", "AMDGPU_GPU_ID", "vangogh"),
+           "fd740": ("freedreno", "libfreedreno_noop_drm_shim.so", "FD_GPU_ID", "740")}
 NEVER, WHY = "not launched", "loaded by its driver without hardware"
 ICD = "/etc/OpenCL/vendors/rusticl.icd"
 
 
-def in_root(kiln, folder, model, *arguments):
-    """Kiln in the root, with the model as its device; the exit code must be 0."""
-    root = registry.folder(SUITE)
+def in_root(kiln, folder, model, *arguments, suite=SUITE):
+    """Kiln in the suite's root, with the model as its device; the exit code must be 0."""
+    root = registry.folder(suite)
+    gallium, shim, variable, value = UPDATED.get(model) or (*UPDATED["vangogh"][:3], model)
     line = ["bwrap", "--die-with-parent", "--ro-bind", root / "usr", "/usr", "--ro-bind",
             root / "etc", "/etc", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64",
             "--dev", "/dev", "--bind", "/proc", "/proc", "--tmpfs", "/tmp", "--ro-bind", kiln,
             "/.kiln/kiln", "--bind", folder, "/fleet", "--chdir", "/fleet"]
     for name, value in (("HOME", "/tmp"), ("TMPDIR", "/tmp"), ("OCL_ICD_VENDORS", ICD),
-                        ("LD_PRELOAD", "libamdgpu_noop_drm_shim.so"), ("AMDGPU_GPU_ID", model),
-                        ("RUSTICL_ENABLE", "radeonsi")):
+                        ("LD_PRELOAD", shim), (variable, value), ("RUSTICL_ENABLE", gallium)):
         line += ["--setenv", name, value]
     done = call([*line, "--", "/.kiln/kiln", *arguments], folder)
     return done.expect_code(0, " ".join(map(str, arguments)))
@@ -57,10 +62,11 @@ class Models:
 
     def __init__(self, kiln, base, work):
         self.kiln, self.work = kiln, work
-        command = [kiln, "pack", "slice", base, "-o", work / "base.kiln"]
-        for program in PROGRAMS:
-            command += ["--program", program]
-        call(command, work).expect_code(0, "kiln pack slice")
+        for name, programs in (("base.kiln", PROGRAMS), ("one.kiln", PROGRAMS[1:2])):
+            command = [kiln, "pack", "slice", base, "-o", work / name]
+            for program in programs:
+                command += ["--program", program]
+            call(command, work).expect_code(0, "kiln pack slice")
 
     def build(self, model):
         """Every binary is marked as not launched, and is of that model."""
@@ -111,6 +117,31 @@ class Models:
         return f"{len(target['binaries'])} binaries"
 
 
+    def update(self, model):
+        """The pack of one Mesa misses on the next, and the report names both versions."""
+        for suite in UPDATE:
+            done = registry.completed(suite)
+            if not done or "mesa-drm-shim" not in done["packages"]:
+                raise Skipped(f"not available: {suite} is not fetched")
+        before, after = (registry.completed(suite)["packages"]["mesa-opencl-icd"] for suite in UPDATE)
+        if before == after:
+            raise Skipped(f"both suites have Mesa {before}")
+        pack = f"update-{model}.kiln"
+        done = call([self.kiln, "build", "one.kiln", "--preferred", "--store", "none", "--no-finish",
+                     "-o", pack, "--virtual", f"mesa:{model}"], self.work,
+                    {"KILN_MESA_ROOT": str(registry.folder(UPDATE[0]))})
+        done.expect_code(0, "kiln build --virtual")
+        (target,) = targets_of(self.kiln, self.work, pack)
+        program, _, variant = target["binaries"][0]["variant"].partition("/")
+        report = in_root(self.kiln, self.work, model, "explain", program, "--variant", variant,
+                         "--pack", pack, "--json", suite=UPDATE[1]).json()
+        differs = {field["field"]: (field["pack"], field["device"])
+                   for field in report["nearest"]["differs"]}
+        expect(report["rung"] != "exact" and differs.get("driver_version") == (before, after),
+               f"it is loaded as {report['rung']}, and {differs}")
+        return f"{before} and {after}: {', '.join(differs)}"
+
+
 def fault():
     """Why the root cannot serve, or None."""
     done = registry.completed(SUITE)
@@ -139,6 +170,7 @@ def main():
     with suite.phase("Mesa's driver as GPUs that are not there"):
         suite.check_each(list(MODELS), "{}: --virtual builds, and says that nothing ran", models.build)
         suite.check_each(list(MODELS), "{}: the driver takes the pack as exact", models.load)
+        suite.check_each(list(UPDATED), "{}: a pack of an earlier Mesa is not exact", models.update)
         suite.check_each(list(MODELS[:1]), "{}: a plain build calls nothing final", models.build_plainly)
     suite.summarise()
     return 1 if suite.failed else 0
