@@ -5,13 +5,15 @@
 Each model builds a program by a process of its own, and the pack must say that no such GPU has
 launched a binary. The same device without --virtual, in the root and with the shim loaded, must
 have the same key and take the pack as exact, and must not call what it builds itself final. A pack
-made by one Mesa is not exact on the next one, and the load report says what changed.
+made by one Mesa is not exact on the next one, and the load report says what changed. arm64's Mesa,
+which alone has Mali's driver, lists its GPUs under qemu-user.
 """
 
 import argparse
 import os
 import shutil
 import sys
+import time
 from pathlib import Path
 
 import registry
@@ -26,6 +28,9 @@ PROGRAMS = ("convolution", "dot", "block_match_sad")  # on an idle device their 
 UPDATE = ("forky", "sid")
 UPDATED = {"vangogh": ("radeonsi", "libamdgpu_noop_drm_shim.so", "AMDGPU_GPU_ID", "vangogh"),
            "fd740": ("freedreno", "libfreedreno_noop_drm_shim.so", "FD_GPU_ID", "740")}
+# Models of arm64's Mesa, each some 19 s of a processor: libclc is translated under emulation.
+EMULATED_SUITE, EMULATED = "trixie-arm64", ("g52", "g57", "fd630", "fd740")
+TOO_SLOW = "gave no answer in time"
 NEVER, WHY = "not launched", "loaded by its driver without hardware"
 ICD = "/etc/OpenCL/vendors/rusticl.icd"
 
@@ -60,8 +65,8 @@ def finish_of(binary):
 class Models:
     """The packs, in one folder."""
 
-    def __init__(self, kiln, base, work):
-        self.kiln, self.work = kiln, work
+    def __init__(self, kiln, kiln_aarch64, base, work):
+        self.kiln, self.kiln_aarch64, self.work = kiln, kiln_aarch64, work
         for name, programs in (("base.kiln", PROGRAMS), ("one.kiln", PROGRAMS[1:2])):
             command = [kiln, "pack", "slice", base, "-o", work / name]
             for program in programs:
@@ -141,6 +146,25 @@ class Models:
                f"it is loaded as {report['rung']}, and {differs}")
         return f"{before} and {after}: {', '.join(differs)}"
 
+    def emulated(self, model):
+        """The driver of another architecture lists the GPU, and there is a program to build for it."""
+        if not (self.kiln_aarch64 and self.kiln_aarch64.is_file()):
+            raise Skipped(f"no builder for its architecture: {self.kiln_aarch64}")
+        if not registry.completed(EMULATED_SUITE):
+            raise Skipped(f"{EMULATED_SUITE} is not fetched")
+        start = time.monotonic()
+        done = call([self.kiln, "build", "one.kiln", "--preferred", "--store", "none", "--dry-run",
+                     "--json", "-o", "emulated.kiln", "--virtual", f"mesa:{model}"], self.work,
+                    {"KILN_MESA_ROOT": str(registry.folder(EMULATED_SUITE)),
+                     "KILN_MESA_PROGRAM": str(self.kiln_aarch64)})
+        seconds = f"{time.monotonic() - start:.0f} s"
+        if done.code and TOO_SLOW in done.err:
+            raise Skipped(f"this machine is too slow or too busy: no list of devices in {seconds}")
+        jobs = done.expect_code(0, "kiln build --dry-run").json()["jobs"]
+        compiled = [job["device"] for job in jobs if job["need"] == "compile"]
+        expect(compiled == [f"mesa:{model}"], f"it compiles for {compiled}")
+        return seconds
+
 
 def fault():
     """Why the root cannot serve, or None."""
@@ -155,6 +179,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("--kiln", "--base", "--work"):
         parser.add_argument(name, type=lambda text: Path(text).absolute(), required=True)
+    parser.add_argument("--kiln-aarch64", type=lambda text: Path(text).absolute(),
+                        help="the builder for AArch64; without it no such GPU is listed")
     options = parser.parse_args()
     reason = fault()
     if reason and os.environ.get("KILN_LAB_OPTIONAL") == "1":
@@ -166,11 +192,12 @@ def main():
     shutil.rmtree(options.work, ignore_errors=True)
     options.work.mkdir(parents=True)
     suite = Suite(1)
-    models = Models(options.kiln, options.base, options.work)
+    models = Models(options.kiln, options.kiln_aarch64, options.base, options.work)
     with suite.phase("Mesa's driver as GPUs that are not there"):
         suite.check_each(list(MODELS), "{}: --virtual builds, and says that nothing ran", models.build)
         suite.check_each(list(MODELS), "{}: the driver takes the pack as exact", models.load)
         suite.check_each(list(UPDATED), "{}: a pack of an earlier Mesa is not exact", models.update)
+        suite.check_each(list(EMULATED), "{}: arm64's driver lists it under qemu-user", models.emulated)
         suite.check_each(list(MODELS[:1]), "{}: a plain build calls nothing final", models.build_plainly)
     suite.summarise()
     return 1 if suite.failed else 0
