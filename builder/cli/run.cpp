@@ -30,6 +30,7 @@ struct RunArguments {
   unsigned launches = 1;
   std::string raw;
   bool reference = false;
+  bool prints = false;
   builder::ReferenceOptions references;
   bool json = false;
 };
@@ -207,12 +208,14 @@ void summarise(const RunArguments &options, const builder::RunResult &result,
     for (std::size_t i = 0; i < launched.times.size(); ++i) {
       stages.push_back(stage_json(launched.times[i], launched.ranges[i]));
     }
-    print(nlohmann::json{{"schema", 1},
-                         {"report", result.report},
-                         {"check", checked},
-                         {"stages", stages},
-                         {"device_nanoseconds", launched.device_nanoseconds()},
-                         {"host_nanoseconds", launched.host_nanoseconds}});
+    print(nlohmann::json{
+        {"schema", 1},
+        {"report", result.report},
+        {"check", checked},
+        {"printed", options.prints ? nlohmann::json(result.printed) : nlohmann::json()},
+        {"stages", stages},
+        {"device_nanoseconds", launched.device_nanoseconds()},
+        {"host_nanoseconds", launched.host_nanoseconds}});
     return;
   }
   print(result.report_text);
@@ -222,6 +225,7 @@ void summarise(const RunArguments &options, const builder::RunResult &result,
     const bool last = &range == &launched.ranges.back();
     print(fmt::format("launched {}{}", stage_text(options, range), last ? ": " + time : "\n"));
   }
+  if (!result.printed.empty()) print("printed:\n" + result.printed);
 }
 
 Status write_report(const RunArguments &options, const builder::RunResult &result) {
@@ -255,6 +259,7 @@ Result<builder::RunRequest> make_request(const RunArguments &options, const buil
   auto request = make_request(options.load);
   if (!request.ok()) return request;
   request->launch = true;
+  request->prints = options.prints;
   request->size = work.size;
   request->inputs = work.inputs;
   request->parameters = parameters;
@@ -346,6 +351,7 @@ void add_run(CLI::App &app, Command *command) {
       ->capture_default_str();
   sub->add_option("--raw", options->raw, "Write the outputs' bytes here, one plane after the other")
       ->type_name("FILE");
+  sub->add_flag("--printf", options->prints, "Show what the kernels and the driver print");
   sub->add_flag("--reference-only", options->reference,
                 "Write the reference's result, without a device");
   add_reference_options(*sub, &options->references);

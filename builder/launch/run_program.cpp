@@ -3,9 +3,11 @@
 #include "builder/launch/run_program.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 #include <fmt/format.h>
 
+#include <CL/cl_ext.h>
 #include <unistd.h>
 
 #include "builder/launch/opened_pack.hpp"
@@ -174,12 +176,39 @@ Status unload(const kiln::Loader &loader, std::uint64_t before, json *answer) {
   return {};
 }
 
+// The driver calls it in the child, whose output the parent reads.
+void CL_CALLBACK print_text(const char *text, std::size_t size, std::size_t, void *) {
+  std::fwrite(text, 1, size, stdout);
+}
+
+// Replaces the context of a device with cl_arm_printf by one whose driver calls print_text(): it
+// prints nowhere else. Other drivers print to standard output. Fails with Code::opencl.
+Status take_prints(OpenedDevice *child) {
+  constexpr cl_context_properties kBytes = 1 << 20;  // what OpenCL 1.2 has at least
+  const runtime::Device &device = *child->device;
+  if (!device.capabilities.has_extension("cl_arm_printf")) return {};
+  const cl_context_properties properties[] = {
+      CL_CONTEXT_PLATFORM,
+      reinterpret_cast<cl_context_properties>(device.platform),
+      CL_PRINTF_CALLBACK_ARM,
+      reinterpret_cast<cl_context_properties>(&print_text),
+      CL_PRINTF_BUFFERSIZE_ARM,
+      kBytes,
+      0};
+  cl_int code = CL_SUCCESS;
+  child->context = {device.cl->clCreateContext(properties, 1, &device.id, nullptr, nullptr, &code),
+                    device.cl->clReleaseContext};
+  return child->context ? Status() : runtime::cl_failure("clCreateContext", code);
+}
+
 json run_in_child(const RunRequest &request) {
   OpenedPack opened;
   kiln::LoaderOptions options;
   if (!request.overlay.empty()) options.use_overlay(request.overlay.c_str());
-  if (Status s = opened.open(request.device, request.pack_path, options); !s.ok())
-    return to_json(s);
+  Status status = opened.open_device(request.device);
+  if (status.ok() && request.prints) status = take_prints(&opened.child);
+  if (status.ok()) status = opened.open_another(request.pack_path, options);
+  if (!status.ok()) return to_json(status);
   const std::uint64_t before = resident_bytes(getpid());
   kiln::Loaded loaded = opened.loader.load(request.program, request.variant, request.flags);
   json answer = to_json(status_of(loaded.program.error()));
@@ -188,16 +217,17 @@ json run_in_child(const RunRequest &request) {
   answer["report_text"] = report_text(report_of(loaded));
   if (loaded.program) answer["variant"] = loaded.program->variant();
   if (request.unload) {
-    if (Status status = unload(opened.loader, before, &answer); !status.ok()) {
+    if (status = unload(opened.loader, before, &answer); !status.ok()) {
       answer.update(to_json(status));
       return answer;
     }
   }
   if (!loaded.program || !request.launch) return answer;
-  if (Status status = launch(request, opened, *loaded.program, &answer); !status.ok()) {
+  if (status = launch(request, opened, *loaded.program, &answer); !status.ok()) {
     status.code = Code::opencl;  // the loaded program cannot be launched, whatever the reason
     answer.update(to_json(status));
   }
+  if (request.prints) std::fflush(stdout);
   return answer;
 }
 
@@ -218,6 +248,7 @@ RunResult run_program(const RunRequest &request) {
   if (!result.status.ok() || !request.launch) return result;
   result.launched = launched_from(answer["launched"]);
   result.outputs = planes_from(answer["outputs"]);
+  if (request.prints) result.printed = child.output;
   return result;
 }
 

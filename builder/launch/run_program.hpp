@@ -20,6 +20,7 @@ struct RunRequest {
   std::string overlay;  // folder; empty: none
   bool unload = false;  // unload the driver's compiler after the load, and report memory use
   bool launch = false;  // false: only load
+  bool prints = false;  // bring back what kernels print
   ProblemSize size;
   std::vector<Plane> inputs;  // in the order of program_shape()
   Parameters parameters;
@@ -37,6 +38,8 @@ struct RunResult {
   std::string variant;      // name of the loaded variant
   Launched launched;        // after a launch
   std::vector<Plane> outputs;
+  // The end, at least 64 KiB, of what driver and kernels printed, if asked for.
+  std::string printed;
 };
 
 // Calls the driver only in a child process: if the driver dies, the result is a failed status.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/driver/contexts.hpp"
 
+#include <map>
+#include <mutex>
+
 #include "tests/support/driver/faults.hpp"
 #include "tests/support/driver/identity.hpp"
 
@@ -11,10 +14,40 @@ cl_int fault_code(const Fault &fault) {
   return fault.action == Action::null ? CL_SUCCESS : fault.code;
 }
 
+using Print = void(CL_CALLBACK *)(const char *, std::size_t, std::size_t, void *);
+
+struct Printer {
+  Print call = nullptr;
+  void *data = nullptr;
+};
+
+std::mutex printers_mutex;
+std::map<cl_context, Printer> printers;
+
+bool has_printf(const Device &device) {
+  const auto &values = device.script->answers.values;
+  const auto found = values.find(CL_DEVICE_EXTENSIONS);
+  return found != values.end() && found->second.find("cl_arm_printf") != std::string::npos;
+}
+
+// The properties of cl_arm_printf, which no real driver gets.
+bool is_print(cl_context_properties name) {
+  return name == CL_PRINTF_CALLBACK_ARM || name == CL_PRINTF_BUFFERSIZE_ARM;
+}
+
+cl_context_properties value_of(const cl_context_properties *properties,
+                               cl_context_properties name) {
+  for (; properties != nullptr && *properties != 0; properties += 2) {
+    if (properties[0] == name) return properties[1];
+  }
+  return 0;
+}
+
 // The application's properties for the real driver: its own platform.
 std::vector<cl_context_properties> real_properties(const cl_context_properties *properties) {
   std::vector<cl_context_properties> real;
   for (; properties != nullptr && *properties != 0; properties += 2) {
+    if (is_print(properties[0])) continue;
     real.push_back(properties[0]);
     real.push_back(properties[0] == CL_CONTEXT_PLATFORM
                        ? reinterpret_cast<cl_context_properties>(real_driver()->platform)
@@ -25,6 +58,17 @@ std::vector<cl_context_properties> real_properties(const cl_context_properties *
 }
 
 }  // namespace
+
+void print(cl_command_queue queue) {
+  const std::string &text = device_of(queue)->script->prints;
+  if (text.empty()) return;
+  cl_context context = nullptr;
+  real_driver()->table->clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(cl_context), &context,
+                                              nullptr);
+  const std::lock_guard<std::mutex> lock(printers_mutex);
+  const Printer printer = printers[context];
+  if (printer.call != nullptr) printer.call(text.data(), text.size(), 1, printer.data);
+}
 
 cl_context CL_API_CALL create_context(const cl_context_properties *properties, cl_uint count,
                                       const cl_device_id *ids, ContextNotify notify, void *data,
@@ -42,13 +86,22 @@ cl_context CL_API_CALL create_context(const cl_context_properties *properties, c
     }
   }
   if (devices.empty()) return done<cl_context>(nullptr, CL_INVALID_VALUE, code_ret);
+  const auto callback = value_of(properties, CL_PRINTF_CALLBACK_ARM);
+  const bool prints = callback != 0 || value_of(properties, CL_PRINTF_BUFFERSIZE_ARM) != 0;
+  if (prints && !has_printf(*devices.front())) {
+    return done<cl_context>(nullptr, CL_INVALID_PROPERTY, code_ret);
+  }
   const auto real = real_properties(properties);
   const auto raw = to_real(devices);
   cl_int code = CL_SUCCESS;
   cl_context context = real_driver()->table->clCreateContext(
       real.data(), static_cast<cl_uint>(raw.size()), raw.data(), notify, data, &code);
   stamp(context);
-  if (context != nullptr) remember(context, std::move(devices));
+  if (context != nullptr) {
+    remember(context, std::move(devices));
+    const std::lock_guard<std::mutex> lock(printers_mutex);
+    printers[context] = {reinterpret_cast<Print>(callback), data};
+  }
   return done(context, code, code_ret);
 }
 

@@ -7,6 +7,9 @@
 
 namespace kiln::driver {
 
+// Gives the device's `prints` to the callback of cl_arm_printf that the queue's context has.
+void print(cl_command_queue queue);
+
 using ContextNotify = void(CL_CALLBACK *)(const char *, const void *, std::size_t, void *);
 
 cl_context CL_API_CALL create_context(const cl_context_properties *properties, cl_uint count,

@@ -119,6 +119,7 @@ cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_u
                            : real->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global,
                                                           local, wait_count, wait_list, event);
   if (code == CL_SUCCESS && event != nullptr) stamp(*event);
+  if (code == CL_SUCCESS) print(queue);
   return code;
 }
 

@@ -168,6 +168,7 @@ void read_device(Reader &reader, DeviceScript *out) {
       out->suggested.size() != kSides * sizeof(std::size_t)) {
     reader.fail("suggested_local_size", "three integers");
   }
+  reader.text("prints", &out->prints);
   reader.texts("il_source", &out->il.sources);
   reader.text("il_options", &out->il.options);
   out->binary.model = out->name;

@@ -81,6 +81,7 @@ struct DeviceScript {
   std::size_t real_device = 0;
   cl_device_type type = CL_DEVICE_TYPE_GPU;
   Answers answers;
+  std::string prints;     // what each launch gives to the callback of cl_arm_printf
   std::string suggested;  // what clGetKernelSuggestedLocalWorkSizeKHR answers, size_t by size_t
   BinaryRules binary;
   IlRules il;
