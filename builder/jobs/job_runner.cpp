@@ -9,6 +9,7 @@
 #include "builder/base/this_process.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/finish/finishers.hpp"
+#include "builder/finish/intel_binary.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/prove/prove_binaries.hpp"
 #include "builder/statistics/compiler_text.hpp"
@@ -75,6 +76,8 @@ json make_virtually(const JobRequest &request) {
     finish.finisher = device.finisher();
     finish.driver = device.driver();
     finish.microseconds = static_cast<std::uint64_t>(milliseconds_since(start) * 1000);
+    const auto finishing = request.device.description.finishing;
+    if (request.finish && finishing == runtime::Finishing::not_needed) drop_spirv(&binary);
   }
   json kernels = json::array();
   for (const packs::KernelFacts &k : made->kernels) {

@@ -3,6 +3,7 @@
 #include "builder/prove/prove_binaries.hpp"
 
 #include "builder/finish/finishers.hpp"
+#include "builder/finish/intel_binary.hpp"
 #include "builder/finish/launch_sizes.hpp"
 #include "runtime/overlay/cuda_linker.hpp"
 
@@ -150,9 +151,9 @@ Status judge_duplicates(const JobRequest &request, const Expect &expect, const P
   return {};
 }
 
-// Proves one binary. Fails if it must not be packed.
-Status prove_binary(const JobRequest &request, const Expect &expect, Prover *prover,
-                    packs::Binary *binary, std::uint64_t *load_microseconds) {
+// Proves one binary in the form in which it would be packed. Fails if it must not be packed.
+Status prove_form(const JobRequest &request, const Expect &expect, Prover *prover,
+                  packs::Binary *binary, std::uint64_t *load_microseconds) {
   ProofRequest how{request.program, request.variant, request.tuned};
   how.check = request.check;
   how.place = mesa_place(request.device_entries);
@@ -177,6 +178,20 @@ Status prove_binary(const JobRequest &request, const Expect &expect, Prover *pro
   if (request.finish) binary->finish.finisher += launches_mark(request.variant);
   Status status = judge_results(request, expect, how, prover, proof, false, binary);
   return status.ok() ? judge_duplicates(request, expect, how, prover, *binary, false) : status;
+}
+
+// Proves one binary: without its SPIR-V if it has any, and if the driver does not take that, as the
+// driver gave it. Fails if it must not be packed.
+Status prove_binary(const JobRequest &request, const Expect &expect, Prover *prover,
+                    packs::Binary *binary, std::uint64_t *load_microseconds) {
+  packs::Binary smaller = *binary;
+  if (request.finish && request.device.description.finishing == runtime::Finishing::not_needed &&
+      drop_spirv(&smaller) &&
+      prove_form(request, expect, prover, &smaller, load_microseconds).ok()) {
+    *binary = std::move(smaller);
+    return {};
+  }
+  return prove_form(request, expect, prover, binary, load_microseconds);
 }
 
 Status prove_intermediate(const JobRequest &request, const Expect &expect, Prover *prover,

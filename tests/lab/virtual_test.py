@@ -6,12 +6,15 @@ For each device Intel's driver builds the case studies twice: in the laboratory,
 driver's root with bubblewrap, and by --virtual, which needs neither that nor privileges. The binary
 keys and all binaries must be the same, byte for byte, the laboratory's device must load the pack as
 exact, and the pack must say that no device of this kind has launched it. Where ocloc of that
-version is installed, its binaries must be the same, too.
+version is installed, its binaries must be the same, too. The binaries lack the SPIR-V that the
+driver puts into its own; all else of those must be in them.
 """
 
 import argparse
+import json
 import os
 import shutil
+import struct
 import sys
 import tempfile
 from pathlib import Path
@@ -27,6 +30,8 @@ DEVICES = {"neo-22.43-skl": {}, "neo-22.43-tgllp": {"OverrideRevision": "1"},
 OCLOC = ("neo-22.43-skl", "neo-22.43-tgllp")  # the host has it in this version
 NEVER = "not launched"
 WHY = "loaded by its driver without hardware"
+SPIRV = 0xff000009  # Intel's type of an ELF section
+COMPARED = "bezier"  # the program whose binaries are also built with their SPIR-V
 
 
 class Comparison:
@@ -79,7 +84,34 @@ class Comparison:
         for binary in target["binaries"]:
             finish = binary["provenance"]["finish"]
             said = (finish["final"], finish["why_not_final"], finish["finisher"])
-            expect(said == (NEVER, WHY, f"virtual-neo 1 as {self.product}"), f"it says {said}")
+            expect(said == (NEVER, WHY, f"virtual-neo 1 as {self.product}, "
+                            "intel-without-spirv 1"), f"it says {said}")
+
+    def expect_only_spirv_missing(self, how):
+        """Binaries with their SPIR-V are longer by it, and the same otherwise."""
+        done = call([self.kiln, "pack", "slice", self.base, "--program", COMPARED, "-o",
+                     "one.kiln"], self.folder)
+        done.expect_code(0, "kiln pack slice")
+        whole, self.base = self.base, self.folder / "one.kiln"
+        self.build_elsewhere("whole.kiln", "--no-finish", *how)
+        self.base = whole
+        plain, ours = (self._sections(name) for name in ("whole.kiln", "virtual.kiln"))
+        expect(plain, "nothing was built with its SPIR-V")
+        for name, sections in plain.items():
+            kinds = [kind for kind, _ in sections]
+            expect(kinds.count(SPIRV) == 1, f"{name} has these sections: {kinds}")
+            without = [(kind, b"" if kind == SPIRV else text) for kind, text in sections]
+            expect(ours[name] == without, f"{name} differs in more than its SPIR-V")
+
+    def _sections(self, pack):
+        """The sections of each of the program's binaries, as pairs of type and bytes."""
+        files = self.folder / f"{pack}-files"
+        done = call([self.kiln, "pack", "extract", pack, "-o", files], self.folder)
+        done.expect_code(0, "kiln pack extract")
+        index = json.loads((files / "index.json").read_text(encoding="utf-8"))
+        return {variant["variant"]: _elf_sections((files / variant["binaries"][0]["file"]).read_bytes())
+                for variant in index["variants"]
+                if variant["program"] == COMPARED and variant["binaries"]}
 
     def load(self):
         """The laboratory's device takes the pack as exact, natively."""
@@ -98,6 +130,17 @@ def _binaries(target):
     return {binary["variant"]: binary["blob"]["hash"] for binary in target["binaries"]}
 
 
+def _elf_sections(file):
+    table, = struct.unpack_from("<Q", file, 40)
+    count, = struct.unpack_from("<H", file, 60)
+    sections = []
+    for entry in range(table, table + 64 * count, 64):
+        kind, = struct.unpack_from("<I", file, entry + 4)
+        place, size = struct.unpack_from("<QQ", file, entry + 24)
+        sections.append((kind, file[place:place + size] if kind else b""))
+    return sections
+
+
 def same_as_laboratory(comparison):
     """The scenario of one device."""
     comparison.build_in_laboratory()
@@ -109,6 +152,7 @@ def same_as_laboratory(comparison):
     count, others = comparison.compare("virtual.kiln")
     expect(count > 0 and not others, f"one pack alone has {others}")
     comparison.expect_marked()
+    comparison.expect_only_spirv_missing(how)
     comparison.load()
     summary = comparison.build_elsewhere("virtual.kiln", *how, code=comparison.code)
     expect(summary["up_to_date"] and summary["reused"] == count, f"built again: {summary}")

@@ -378,6 +378,8 @@ TEST_CASE("a virtual device's binary is made anew by other tools, and by a devic
   CHECK(plan_for(absent)[1].reason == "other tools made the earlier binary");
   target.binaries = {earlier_of(base, "virtual-described 1, ptxas 13", "580")};
   CHECK(plan_for(absent)[1].need == Need::reuse);
+  target.binaries = {earlier_of(base, "virtual-described 1, ptxas 13, intel-without-spirv 1")};
+  CHECK(plan_for(absent)[1].need == Need::reuse);
   CHECK(plan_for(present)[1].reason == "no device of this kind has launched the earlier binary");
   backend->finisher_ = builder::kNeoFinisher;
   CHECK(plan_for(absent)[1].reason == "other tools made the earlier binary");
