@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the parts of a linked program, and links them.
+// Compiles the parts of a linked program and links them; asks for numbers of kernels.
 #include "builder/device/build_source.hpp"
 
 #include <string>
@@ -67,6 +67,21 @@ Status link(const runtime::Device &device, cl_context context, std::string_view 
   return code == CL_SUCCESS ? Status() : runtime::cl_failure("clLinkProgram", code);
 }
 
+template <typename T>
+std::uint64_t kernel_number(const runtime::Device &device, cl_kernel kernel,
+                            cl_kernel_work_group_info what) {
+  T value = 0;
+  device.cl->clGetKernelWorkGroupInfo(kernel, device.id, what, sizeof(T), &value, nullptr);
+  return value;
+}
+
+nlohmann::json kernel_facts(const runtime::Device &device, cl_kernel kernel) {
+  return {kernel_number<std::size_t>(device, kernel, CL_KERNEL_WORK_GROUP_SIZE),
+          kernel_number<std::size_t>(device, kernel, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE),
+          kernel_number<cl_ulong>(device, kernel, CL_KERNEL_PRIVATE_MEM_SIZE),
+          kernel_number<cl_ulong>(device, kernel, CL_KERNEL_LOCAL_MEM_SIZE)};
+}
+
 }  // namespace
 
 runtime::BuildOutcome build_source(const runtime::Device &device, cl_context context,
@@ -88,6 +103,13 @@ runtime::BuildOutcome build_source(const runtime::Device &device, cl_context con
   if (built.program) outcome.log = runtime::build_log(device, built.program.get());
   if (outcome.error.ok()) outcome.error = runtime::create_kernels(device, expected, &built);
   return outcome;
+}
+
+nlohmann::json kernel_rows(const runtime::Device &device,
+                           const std::vector<runtime::Handle<cl_kernel>> &kernels) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const auto &kernel : kernels) rows.push_back(kernel_facts(device, kernel.get()));
+  return rows;
 }
 
 }  // namespace kiln::builder

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds a variant's source, which may be of a program that is linked of several.
+// Builds a variant's source, which may be of a program that is linked of several, and asks what the
+// driver knows of kernels.
 #pragma once
 
 #include <string_view>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "runtime/load/build.hpp"
 
@@ -16,5 +19,9 @@ runtime::BuildOutcome build_source(const runtime::Device &device, cl_context con
                                    packs::View source, std::string_view options,
                                    const std::vector<runtime::ExpectedKernel> &expected,
                                    std::string_view working = {});
+
+// Returns a row for each kernel: the members of packs::KernelFacts, in their order.
+nlohmann::json kernel_rows(const runtime::Device &device,
+                           const std::vector<runtime::Handle<cl_kernel>> &kernels);
 
 }  // namespace kiln::builder

@@ -25,7 +25,8 @@ const packs::BlobSource *job_input(const packs::Variant &variant, const DeviceIn
 enum class JobStage : int { compiling, finishing, launching };
 
 // Runs in a process that may die, and reports its stages to `stage`. Returns a failed status
-// (status_json.hpp), or the answer of make_binaries() with "kernels"; with "log" if the driver gave
+// (status_json.hpp), or the answer of make_binaries(), with "kernels" unless only
+// the proof creates them; with "log" if the driver gave
 // one, and with "results" if binaries are compared with the program built here. `opened` must have
 // its device open. Writes a pack for the launch to `path`.
 nlohmann::json compile_job(const JobRequest &request, OpenedPack *opened, const std::string &path,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "builder/base/this_process.hpp"
+#include "builder/device/build_source.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
@@ -15,6 +16,7 @@
 #include "builder/process/status_json.hpp"
 #include "builder/prove/launch_results.hpp"
 #include "kiln/packs/writer.hpp"
+#include "runtime/api/api.hpp"
 #include "runtime/identity/target.hpp"
 
 namespace kiln::builder {
@@ -92,9 +94,9 @@ Results results_in(const OpenedPack &opened, const kiln::Program &loaded,
                         std::move(inputs));
 }
 
-// Runs in the child. Returns a failed status, or {"recompiled", "load_microseconds"}. After a
-// launch the answer also has "not_launched", which is a failed status, or "first", "second",
-// "compiles", "executes" and "results".
+// Runs in the child. Returns a failed status, or {"recompiled", "load_microseconds",
+// "kernels"}. After a launch the answer also has "not_launched", which is a failed status, or
+// "first", "second", "compiles", "executes" and "results".
 json load_and_launch(OpenedPack &opened, const json &order, Watch watch) {
   const auto found = opened.find(order["program"], order["variant"]);
   if (!found.ok()) return to_json(found.status());
@@ -110,7 +112,9 @@ json load_and_launch(OpenedPack &opened, const json &order, Watch watch) {
     return to_json(status);
   }
   json answer{{"recompiled", report_of(loaded).recompiled.value_or(false)},
-              {"load_microseconds", static_cast<std::uint64_t>(milliseconds * 1000)}};
+              {"load_microseconds", static_cast<std::uint64_t>(milliseconds * 1000)},
+              {"kernels",
+               kernel_rows(*opened.child.device, loaded.program->get()->program->built.kernels)}};
   if (!order["launch"].get<bool>()) return answer;
   FirstLaunch out;
   Results results;
@@ -160,6 +164,7 @@ Proof proof_of(const ChildResult &child) {
   }
   proof.recompiled = answer["recompiled"];
   proof.load_microseconds = answer["load_microseconds"];
+  proof.kernels = answer["kernels"];
   if (answer.contains("not_launched")) proof.launched = status_from(answer["not_launched"]);
   if (!answer.contains("first")) return proof;
   proof.launch = {answer["first"], answer["second"], answer["executes"],

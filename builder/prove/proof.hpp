@@ -44,6 +44,7 @@ struct Proof {
   Results results{};        // after a launch, if they are wanted
   bool recompiled = false;  // the driver's binary differed after the load
   std::uint64_t load_microseconds = 0;
+  nlohmann::json kernels = nlohmann::json::array();  // kernel_rows() after the load
   // Entries of the place that Mesa compiled, as an auxiliary blob, and the names of all files that
   // it wrote.
   packs::Bytes entries{};

@@ -151,9 +151,10 @@ Status judge_duplicates(const JobRequest &request, const Expect &expect, const P
   return {};
 }
 
-// Proves one binary in the form in which it would be packed. Fails if it must not be packed.
+// Proves one binary in the form in which it would be packed. Adds what the load told to `answer`.
+// Fails if it must not be packed.
 Status prove_form(const JobRequest &request, const Expect &expect, Prover *prover,
-                  packs::Binary *binary, std::uint64_t *load_microseconds) {
+                  packs::Binary *binary, json *answer) {
   ProofRequest how{request.program, request.variant, request.tuned};
   how.check = request.check;
   how.place = mesa_place(request.device_entries);
@@ -164,7 +165,8 @@ Status prove_form(const JobRequest &request, const Expect &expect, Prover *prove
   }
   const Proof proof = launched_proof(request, &how, prover, *binary, false);
   if (!proof.loaded.ok()) return proof.loaded;
-  *load_microseconds = proof.load_microseconds;
+  (*answer)["load_microseconds"] = proof.load_microseconds;
+  if (!answer->contains("kernels")) (*answer)["kernels"] = proof.kernels;
   if (proof.recompiled) return {Code::failed, "the driver compiled it anew instead of taking it"};
   note(proof, &binary->finish, *binary);
   if (!request.has_hardware && binary->finish.finality != Finality::not_launched) {
@@ -183,15 +185,14 @@ Status prove_form(const JobRequest &request, const Expect &expect, Prover *prove
 // Proves one binary: without its SPIR-V if it has any, and if the driver does not take that, as the
 // driver gave it. Fails if it must not be packed.
 Status prove_binary(const JobRequest &request, const Expect &expect, Prover *prover,
-                    packs::Binary *binary, std::uint64_t *load_microseconds) {
+                    packs::Binary *binary, json *answer) {
   packs::Binary smaller = *binary;
   if (request.finish && request.device.description.finishing == runtime::Finishing::not_needed &&
-      drop_spirv(&smaller) &&
-      prove_form(request, expect, prover, &smaller, load_microseconds).ok()) {
+      drop_spirv(&smaller) && prove_form(request, expect, prover, &smaller, answer).ok()) {
     *binary = std::move(smaller);
     return {};
   }
-  return prove_form(request, expect, prover, binary, load_microseconds);
+  return prove_form(request, expect, prover, binary, answer);
 }
 
 Status prove_intermediate(const JobRequest &request, const Expect &expect, Prover *prover,
@@ -211,9 +212,7 @@ Result<json> prove_binaries(const JobRequest &request, const Expect &expect, Pro
   Status status;  // the first failure
   if (answer.contains("binary")) {
     packs::Binary binary = binary_from(request.variant, answer["binary"]);
-    std::uint64_t load_microseconds = 0;
-    status = prove_binary(request, expect, prover, &binary, &load_microseconds);
-    answer["load_microseconds"] = load_microseconds;
+    status = prove_binary(request, expect, prover, &binary, &answer);
     if (status.ok()) {
       note_death(request, answer, &binary.finish);
       answer["binary"] = to_json(binary);
