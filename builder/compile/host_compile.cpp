@@ -121,6 +121,9 @@ class HostCompiler {
     auto options = host_options(request_.options);
     if (!options.ok()) return fail(HostStage::options, options.status().message, "");
     options_ = std::move(options->kept);
+    for (std::string &one : requirements_of_language(opencl_c_version(options_))) {
+      requirements_.push_back(std::move(one));
+    }
     result_.left_out = std::move(options->left_out);
     return {};
   }
@@ -134,6 +137,10 @@ class HostCompiler {
                           const std::vector<std::string> &requirements) {
     const HostExtensions known = host_extensions(requirements, opencl_c_version(options_));
     std::vector<std::string> arguments = clang_arguments(options_, known, request_.address_bits);
+    if (is_3_1_as_3_0_) {
+      arguments.insert(arguments.end(), {"-U__OPENCL_C_VERSION__", "-D__OPENCL_C_VERSION__=310",
+                                         "-DCL_VERSION_3_1=310"});
+    }
     arguments.insert(arguments.end(), last.begin(), last.end());
     return run_compiler(toolchain_.clang, std::move(arguments), first_lines(known) + source,
                         request_.timeout);
@@ -155,6 +162,12 @@ class HostCompiler {
 
   Status compile() {
     ProcessResult clang = emit_llvm();
+    if (clang.err.find("invalid value 'CL3.1' in '-cl-std=CL3.1'") != std::string::npos) {
+      std::replace(options_.begin(), options_.end(), std::string("-cl-std=CL3.1"),
+                   std::string("-cl-std=CL3.0"));
+      is_3_1_as_3_0_ = true;
+      clang = emit_llvm();
+    }
     std::vector<std::string> missing;
     if (!clang.ok() && came_to_an_end(clang)) {
       missing = missing_from(clang);
@@ -365,7 +378,8 @@ class HostCompiler {
   std::vector<std::string> requirements_;  // the variant's, and those it should have for its types
   std::vector<std::string> options_;       // for clang
   std::string bitcode_;
-  bool describes_ = true;               // whether llvm-spirv takes the option for types
+  bool is_3_1_as_3_0_ = false;  // clang knows OpenCL C 3.0, but not 3.1, which adds no syntax
+  bool describes_ = true;       // whether llvm-spirv takes the option for types
   std::vector<SpirvKernel> described_;  // with names and types
   HostCompiled result_;
   HostStage stage_ = HostStage::options;

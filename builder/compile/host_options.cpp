@@ -248,6 +248,17 @@ const Declarations kDeclarations[] = {
     {"cl_qcom_", declarations_qcom_data, declarations_qcom_size},
 };
 
+// Requirements that every device with OpenCL C 3.1 meets.
+constexpr const char *kRequirementsOf31[] = {
+    "extension:cl_khr_extended_bit_ops",
+    "extension:cl_khr_subgroup_extended_types",
+    "extension:cl_khr_subgroup_rotate",
+    "extension:cl_khr_subgroup_shuffle",
+    "extension:cl_khr_subgroup_shuffle_relative",
+    "integer_dot_product",
+    "subgroups",
+};
+
 // Whether only NVIDIA's devices meet these requirements.
 bool is_nvidia(const std::vector<std::string> &requirements) {
   return std::any_of(requirements.begin(), requirements.end(), [](const std::string &requirement) {
@@ -262,6 +273,12 @@ std::set<std::string, std::less<>> extensions_of(const std::vector<std::string> 
     if (requirement.starts_with(kExtension)) found.insert(requirement.substr(kExtension.size()));
     for (const auto &[word, extension] : kWords) {
       if (requirement == word) found.emplace(extension);
+    }
+    for (const auto &[extension, feature] : kFeatures) {
+      if (requirement == feature) found.emplace(extension);
+    }
+    for (const Companion &one : kCompanions) {
+      if (requirement == one.macro) found.emplace(one.extension);
     }
   }
   // NVIDIA's devices have it by inline PTX, which clang does not accept for SPIR: clang gets the
@@ -465,6 +482,11 @@ unsigned opencl_c_version(const std::vector<std::string> &options) {
   return version;
 }
 
+std::vector<std::string> requirements_of_language(unsigned opencl_c) {
+  if (opencl_c < 310) return {};
+  return {std::begin(kRequirementsOf31), std::end(kRequirementsOf31)};
+}
+
 HostExtensions host_extensions(const std::vector<std::string> &requirements, unsigned opencl_c) {
   HostExtensions result;
   const auto required = extensions_of(requirements);
@@ -474,9 +496,13 @@ HostExtensions host_extensions(const std::vector<std::string> &requirements, uns
     const bool also = one.also.empty() || required.contains(one.also);
     if (also && required.contains(one.extension)) result.macros.emplace_back(one.macro);
   }
-  if (opencl_c >= 300)
+  if (opencl_c >= 300) {
     result.macros.insert(result.macros.end(), kMacrosOf3.begin(), kMacrosOf3.end());
+    std::copy_if(requirements.begin(), requirements.end(), std::back_inserter(result.macros),
+                 [](const std::string &one) { return one.starts_with("__opencl_c_"); });
+  }
   std::sort(result.macros.begin(), result.macros.end());
+  result.macros.erase(std::unique(result.macros.begin(), result.macros.end()), result.macros.end());
   for (std::string &macro : result.macros) macro += "=1";
   // Hides Qualcomm's kernel attribute, about which clang would warn.
   if (required.contains("cl_qcom_reqd_sub_group_size"))

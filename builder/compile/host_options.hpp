@@ -32,6 +32,9 @@ std::optional<std::string> warn_of_option(std::string_view option);
 // without a -cl-std, 200 for C++ for OpenCL 1.0, 300 for C++ for OpenCL 2021.
 unsigned opencl_c_version(const std::vector<std::string> &options);
 
+// Returns the requirements that every device with this OpenCL C version meets.
+std::vector<std::string> requirements_of_language(unsigned opencl_c);
+
 struct HostExtensions {
   std::vector<std::string> macros;  // to define before clang's own header: "cl_khr_fp16=1"
   std::string switches;             // the operand of clang's -cl-ext

@@ -11,15 +11,17 @@ namespace {
 // Capabilities gains or loses a member.
 template <typename AnyCapabilities, typename Visit>
 void visit_members(AnyCapabilities &capabilities, Visit visit) {
-  auto &[profile, images, fp16, fp64, subgroups, integer_dot_product, opencl_3, unified_memory,
-         compiler, non_uniform_work_groups, address_bits, compute_capability, max_work_group_size,
-         max_work_item_sizes, local_memory, il_versions, extensions] = capabilities;
+  auto &[profile, images, fp16, fp64, subgroups, integer_dot_product, opencl_3, opencl_3_1,
+         unified_memory, compiler, non_uniform_work_groups, address_bits, compute_capability,
+         max_work_group_size, max_work_item_sizes, local_memory, il_versions, extensions,
+         features] = capabilities;
   visit("images", images);
   visit("fp16", fp16);
   visit("fp64", fp64);
   visit("subgroups", subgroups);
   visit("integer_dot_product", integer_dot_product);
   visit("opencl_3", opencl_3);
+  visit("opencl_3_1", opencl_3_1);
   visit("unified_memory", unified_memory);
   visit("compiler", compiler);
   visit("non_uniform_work_groups", non_uniform_work_groups);
@@ -30,6 +32,7 @@ void visit_members(AnyCapabilities &capabilities, Visit visit) {
   visit("local_memory", local_memory);
   visit("il_versions", il_versions);
   visit("extensions", extensions);
+  visit("features", features);
 }
 
 }  // namespace

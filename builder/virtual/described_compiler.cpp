@@ -31,6 +31,7 @@ constexpr std::pair<const char *, bool runtime::Capabilities::*> kFlags[] = {
     {"integer_dot_product", &runtime::Capabilities::integer_dot_product},
     {"non_uniform_work_groups", &runtime::Capabilities::non_uniform_work_groups},
     {"opencl_3", &runtime::Capabilities::opencl_3},
+    {"opencl_3_1", &runtime::Capabilities::opencl_3_1},
     {"subgroups", &runtime::Capabilities::subgroups},
     {"unified_memory", &runtime::Capabilities::unified_memory},
 };
@@ -96,7 +97,13 @@ void read_capabilities(const std::vector<TableReader> &tables, runtime::Capabili
   for (const TableReader &table : tables) {
     for (const auto &item : table.strings("extensions")) {
       std::istringstream words(item.value);
-      for (std::string word; words >> word;) can->extensions.push_back(word);
+      for (std::string word; words >> word;) {
+        if (word.starts_with("__opencl_c_")) {
+          can->features += can->features.empty() ? " " + word + " " : word + " ";
+        } else {
+          can->extensions.push_back(word);
+        }
+      }
     }
   }
   std::vector<std::string> &all = can->extensions;

@@ -25,6 +25,7 @@ constexpr cl_device_info kDeviceMaxSubGroups = 0x105C;
 constexpr cl_device_info kDeviceNonUniformWorkGroups = 0x1065;
 constexpr cl_device_info kDeviceUuid = 0x106A;
 constexpr cl_device_info kDriverUuid = 0x106B;
+constexpr cl_device_info kDeviceOpenclCFeatures = 0x106F;
 constexpr cl_device_info kDeviceComputeCapabilityMajorNv = 0x4000;
 constexpr cl_device_info kDeviceComputeCapabilityMinorNv = 0x4001;
 constexpr cl_device_info kDeviceIpVersionIntel = 0x4250;
@@ -138,7 +139,8 @@ void set_compute_capability(const OpenCL &cl, cl_device_id device, Identity *ide
 // Queries the info that only some devices have, by their extension lists.
 void set_extended(const OpenCL &cl, cl_device_id device, const std::vector<std::string> &extensions,
                   Identity *identity) {
-  if (has(extensions, "cl_khr_device_uuid")) {
+  const unsigned version = parse_opencl_version(identity->text(Field::device_version));
+  if (version >= 301 || has(extensions, "cl_khr_device_uuid")) {
     set_uuid(cl, device, kDeviceUuid, Field::device_uuid, identity);
     set_uuid(cl, device, kDriverUuid, Field::driver_uuid, identity);
   }
@@ -150,23 +152,21 @@ void set_extended(const OpenCL &cl, cl_device_id device, const std::vector<std::
   if (has(extensions, "cl_nv_device_attribute_query")) {
     set_compute_capability(cl, device, identity);
   }
-  if (has(extensions, "cl_khr_il_program") ||
-      parse_opencl_version(identity->text(Field::device_version)) >= 201) {
+  if (has(extensions, "cl_khr_il_program") || version >= 201) {
     auto value = query_string(cl.clGetDeviceInfo, device, kDeviceIlVersion);
     if (value) identity->set(Field::il_version, std::move(*value));
   }
 }
 
-bool has_subgroups(const OpenCL &cl, cl_device_id device, const Identity &identity,
+bool has_subgroups(const OpenCL &cl, cl_device_id device, unsigned version,
                    const Capabilities &capabilities) {
   if (capabilities.has_extension("cl_khr_subgroups")) return true;
-  if (parse_opencl_version(identity.text(Field::device_version)) < 201) return false;
+  if (version < 201) return false;
   cl_uint most = 0;
   return query_value(cl, device, kDeviceMaxSubGroups, &most) && most > 0;
 }
 
-bool has_non_uniform_work_groups(const OpenCL &cl, cl_device_id device, const Identity &identity) {
-  const unsigned version = parse_opencl_version(identity.text(Field::device_version));
+bool has_non_uniform_work_groups(const OpenCL &cl, cl_device_id device, unsigned version) {
   if (version < 300) return version >= 200;
   return query_flag(cl, device, kDeviceNonUniformWorkGroups);
 }
@@ -229,6 +229,18 @@ std::string_view take_word(std::string_view *text) {
   return word;
 }
 
+// Returns Capabilities::features. The device's list is 4 bytes of a version, then a name in 64
+// bytes, again and again.
+std::string query_features(const OpenCL &cl, cl_device_id device) {
+  const auto list = query_string(cl.clGetDeviceInfo, device, kDeviceOpenclCFeatures);
+  std::string features(1, ' ');
+  for (std::size_t at = 4; list && at < list->size(); at += 64 + 4) {
+    features += list->c_str() + at;
+    features += ' ';
+  }
+  return features;
+}
+
 // Limit of platforms, and of devices per platform: a larger number is a driver's mistake.
 constexpr cl_uint kMaxCount = 4096;
 
@@ -282,18 +294,22 @@ Identity query_identity(const OpenCL &cl, cl_platform_id platform, cl_device_id 
 
 Capabilities query_capabilities(const OpenCL &cl, cl_device_id device, const Identity &identity,
                                 std::vector<std::string> extensions) {
+  const unsigned version = parse_opencl_version(identity.text(Field::device_version));
   Capabilities result;
   result.extensions = std::move(extensions);
   result.il_versions = parse_il_versions(identity.text(Field::il_version));
   result.images = query_flag(cl, device, CL_DEVICE_IMAGE_SUPPORT);
   result.fp16 = result.has_extension("cl_khr_fp16");
   result.fp64 = has_fp64(cl, device, result);
-  result.subgroups = has_subgroups(cl, device, identity, result);
-  result.integer_dot_product = result.has_extension("cl_khr_integer_dot_product");
+  result.subgroups = has_subgroups(cl, device, version, result);
+  result.opencl_3 = version >= 300;
+  result.opencl_3_1 = version >= 301;
+  result.integer_dot_product =
+      result.opencl_3_1 || result.has_extension("cl_khr_integer_dot_product");
   result.unified_memory = query_flag(cl, device, CL_DEVICE_HOST_UNIFIED_MEMORY);
   result.compiler = query_flag(cl, device, CL_DEVICE_COMPILER_AVAILABLE);
-  result.non_uniform_work_groups = has_non_uniform_work_groups(cl, device, identity);
-  result.opencl_3 = parse_opencl_version(identity.text(Field::device_version)) >= 300;
+  result.non_uniform_work_groups = has_non_uniform_work_groups(cl, device, version);
+  if (result.opencl_3) result.features = query_features(cl, device);
   cl_uint bits = 0;
   if (query_value(cl, device, CL_DEVICE_ADDRESS_BITS, &bits)) result.address_bits = bits;
   result.compute_capability = parse_compute_capability(identity.text(Field::compute_capability));

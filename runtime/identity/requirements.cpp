@@ -15,6 +15,7 @@ using packs::concat;
 enum class Operand : std::uint8_t {
   none,     // there is no colon
   name,     // name of an extension: letters, digits and '_'
+  feature,  // the same, of a feature of OpenCL C
   profile,  // profile of a vendor; a later version may know more profiles
   items,    // work-items: a number from 1 of at most 6 digits
   version,  // "M.N", as parse_compute_capability() reads it
@@ -38,10 +39,12 @@ constexpr Rule kRules[] = {
     {"integer_dot_product", Operand::none, "integer dot products",
      &Capabilities::integer_dot_product},
     {"opencl_3", Operand::none, "OpenCL 3.0", &Capabilities::opencl_3},
+    {"opencl_3_1", Operand::none, "OpenCL 3.1", &Capabilities::opencl_3_1},
     {"subgroups", Operand::none, "sub-groups", &Capabilities::subgroups},
     {"unified_memory", Operand::none, "memory shared with the host", &Capabilities::unified_memory},
     {"vendor:", Operand::profile, "a device of the profile "},
     {"extension:", Operand::name, "the extension "},
+    {"__opencl_c_", Operand::feature, "the feature __opencl_c_"},
     {"work_group:", Operand::items, "work-groups of "},
     {"compute_capability:", Operand::version, "compute capability "},
     // Requirements on launches and binaries, which every device meets.
@@ -79,7 +82,8 @@ struct Parsed {
 bool fits(Operand kind, std::string_view operand, std::size_t *number) {
   switch (kind) {
     case Operand::none: return operand.empty();
-    case Operand::name: return is_extension_name(operand);
+    case Operand::name:
+    case Operand::feature: return is_extension_name(operand);
     case Operand::profile: return !operand.empty();
     case Operand::items: *number = number_of(operand, 6); break;
     case Operand::version: *number = parse_compute_capability(operand); break;
@@ -102,6 +106,9 @@ bool has(const Capabilities &device, const Parsed &needed) {
   switch (needed.rule->operand) {
     case Operand::none: return needed.rule->has == nullptr || device.*needed.rule->has;
     case Operand::name: return device.has_extension(needed.operand);
+    case Operand::feature:
+      return device.features.find(concat({" ", needed.rule->word, needed.operand, " "})) !=
+             std::string::npos;
     case Operand::profile: return device.profile == needed.operand;
     case Operand::items: return device.max_work_group_size >= needed.number;
     case Operand::version: return device.compute_capability >= needed.number;
@@ -192,7 +199,8 @@ std::vector<std::string> known_requirements() {
   for (const Rule &rule : kRules) {
     switch (rule.operand) {
       case Operand::none: all.emplace_back(rule.word); break;
-      case Operand::name: all.push_back(concat({rule.word, "NAME"})); break;
+      case Operand::name:
+      case Operand::feature: all.push_back(concat({rule.word, "NAME"})); break;
       case Operand::profile:
         for (const std::string &name : profile_names()) all.push_back(concat({rule.word, name}));
         break;

@@ -23,7 +23,8 @@ struct Capabilities {
   bool fp64 = false;
   bool subgroups = false;
   bool integer_dot_product = false;
-  bool opencl_3 = false;
+  bool opencl_3 = false;        // 3.0 or later
+  bool opencl_3_1 = false;      // 3.1 or later
   bool unified_memory = false;  // host and device share memory
   bool compiler = false;        // compiles source
   // Whether a range may be other than a multiple of the work-group size.
@@ -35,13 +36,16 @@ struct Capabilities {
   std::uint64_t local_memory = 0;          // bytes
   std::vector<std::uint32_t> il_versions;  // SPIR-V, ascending: 1.2 is 0x00010200
   std::vector<std::string> extensions;     // sorted, no duplicates
+  // Features of OpenCL C, each between blanks (" __opencl_c_int64 "); none before OpenCL 3.0.
+  std::string features;
 
   bool has_extension(std::string_view name) const;
 };
 
 // Fails with Code::requirement if the device lacks the requirement; the message says what is
 // lacking, without a subject ("needs the extension cl_khr_fp16"). kRules has every requirement:
-//   images fp16 fp64 subgroups integer_dot_product opencl_3 unified_memory
+//   images fp16 fp64 subgroups integer_dot_product opencl_3 opencl_3_1 unified_memory
+//   __opencl_c_NAME  a feature of OpenCL C is in the device's list
 //   extension:NAME   the extension is in the device's list
 //   vendor:PROFILE   the device's profile is that one
 //   work_group:N     the device's work-groups may have N work-items

@@ -116,12 +116,40 @@ TEST_CASE("An option that is nearly one of OpenCL's, or that only drivers obey, 
   }
 }
 
+TEST_CASE("OpenCL C 3.1 has its extensions, and its version, with any clang") {
+  NEEDS_TOOLCHAIN();
+  const char *const source =
+      "#if __OPENCL_C_VERSION__ != 310 || CL_VERSION_3_1 != 310 || !cl_khr_subgroup_shuffle\n"
+      "#error not OpenCL C 3.1\n"
+      "#endif\n"
+      "kernel void k(global uint *a) { a[0] = sub_group_shuffle(a[1], 1u); }\n";
+  HostCompileRequest request = request_of(source, "-cl-std=CL3.1");
+  request.spirv_version = 0x00010300;
+  CHECK(compiled(*toolchain, request).module.kernels.size() == 1);
+  request.options = "-cl-std=CL3.0";
+  CHECK(refused(*toolchain, request).stage == HostStage::compile);
+}
+
+TEST_CASE("A feature is defined in OpenCL C 3.0 for a variant that requires it") {
+  NEEDS_TOOLCHAIN();
+  HostCompileRequest request = request_of(
+      "#ifndef __opencl_c_kernel_clock_scope_device\n"
+      "#error no clock\n"
+      "#endif\n"
+      "kernel void k(global uint *a) { a[0] = 1; }\n",
+      "-cl-std=CL3.0");
+  CHECK(refused(*toolchain, request).stage == HostStage::compile);
+  request.requirements = {"__opencl_c_kernel_clock_scope_device", "__opencl_c_int64"};
+  CHECK(compiled(*toolchain, request).module.kernels.size() == 1);
+}
+
 TEST_CASE("The language is that of the last -cl-std") {
   CHECK(opencl_c_version({}) == 120);
   CHECK(opencl_c_version({"-cl-std=CL3.0", "-w", "-cl-std=CL2.0"}) == 200);
   CHECK(opencl_c_version({"-cl-std=CLC++"}) == 200);
   CHECK(opencl_c_version({"-cl-std=clc++2021"}) == 300);
   CHECK(opencl_c_version({"-cl-std=nonsense"}) == 120);
+  CHECK(opencl_c_version({"-cl-std=CL3.1"}) == 310);
 }
 
 TEST_CASE("Kernels and their parameters are read from a module's text") {

@@ -39,7 +39,8 @@ TEST_CASE("a selector is an index or a glob over platform and device") {
 TEST_CASE("capabilities are the same on both sides of a process boundary") {
   runtime::Capabilities all;
   all.images = all.fp16 = all.fp64 = all.subgroups = all.integer_dot_product = true;
-  all.opencl_3 = all.unified_memory = all.compiler = all.non_uniform_work_groups = true;
+  all.opencl_3 = all.opencl_3_1 = all.unified_memory = all.compiler = all.non_uniform_work_groups =
+      true;
   all.address_bits = 64;
   all.compute_capability = 900;
   all.max_work_group_size = 1024;
@@ -48,6 +49,7 @@ TEST_CASE("capabilities are the same on both sides of a process boundary") {
   all.local_memory = 49152;
   all.il_versions = {0x00010000, 0x00010200};
   all.extensions = {"cl_khr_fp16", "cl_khr_icd"};
+  all.features = " __opencl_c_int64 ";
   const nlohmann::json sent = all;
   const auto received = sent.get<runtime::Capabilities>();
   CHECK(nlohmann::json(received) == sent);

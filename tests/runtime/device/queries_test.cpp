@@ -136,6 +136,7 @@ constexpr cl_uint kIlVersion = 0x105B;
 constexpr cl_uint kMaxSubGroups = 0x105C;
 constexpr cl_uint kNonUniform = 0x1065;
 constexpr cl_uint kUuid = 0x106A;
+constexpr cl_uint kFeatures = 0x106F;
 constexpr cl_uint kMajor = 0x4000;
 constexpr cl_uint kMinor = 0x4001;
 constexpr cl_uint kIpVersion = 0x4250;
@@ -212,13 +213,17 @@ TEST_CASE_METHOD(Quiet,
   CHECK(hash("") == packs::hex64(packs::xxh3(std::string_view())));
 }
 
-TEST_CASE_METHOD(Quiet, "a UUID needs its extension", "[queries]") {
+TEST_CASE_METHOD(Quiet, "a UUID needs its extension or OpenCL 3.1", "[queries]") {
   const std::string bytes = "0123456789abcdef";
   driver.device[kUuid] = bytes;
   CHECK_FALSE(identity()[Field::device_uuid]);
   says("1.2", "cl_khr_device_uuid");
   CHECK(identity()[Field::device_uuid] == "30313233343536373839616263646566");
   CHECK_FALSE(identity()[Field::driver_uuid]);
+  says("3.0");
+  CHECK_FALSE(identity()[Field::device_uuid]);
+  says("3.1");
+  CHECK(identity()[Field::device_uuid] == "30313233343536373839616263646566");
 }
 
 TEST_CASE_METHOD(Quiet, "a compute capability has two numbers and NVIDIA's extension",
@@ -292,6 +297,27 @@ TEST_CASE_METHOD(Quiet, "groups may be non-uniform in OpenCL 2, and in 3 where t
   CHECK(says("3.0").capabilities().opencl_3);
   CHECK(says("3.1").capabilities().opencl_3);
   CHECK_FALSE(says("2.9").capabilities().opencl_3);
+}
+
+TEST_CASE_METHOD(Quiet, "OpenCL 3.1 includes integer dot products", "[queries]") {
+  CHECK(says("3.1").capabilities().opencl_3_1);
+  CHECK(says("3.1").capabilities().integer_dot_product);
+  CHECK_FALSE(says("3.0").capabilities().opencl_3_1);
+  CHECK_FALSE(says("3.0").capabilities().integer_dot_product);
+}
+
+TEST_CASE_METHOD(Quiet, "features are names in a list, from OpenCL 3.0 on", "[queries]") {
+  const auto row = [](std::string name) {
+    name.resize(64);
+    return number(0x00C00000) + name;
+  };
+  driver.device[kFeatures] = row("__opencl_c_int64") + row("__opencl_c_pipes");
+  CHECK(says("3.0").capabilities().features == " __opencl_c_int64 __opencl_c_pipes ");
+  CHECK(says("2.0").capabilities().features.empty());
+  driver.device[kFeatures] = row("__opencl_c_int64") + std::string(3, 'x');
+  CHECK(says("3.0").capabilities().features == " __opencl_c_int64 ");
+  driver.device.erase(kFeatures);
+  CHECK(says("3.0").capabilities().features == " ");
 }
 
 TEST_CASE_METHOD(Quiet, "of the sides of a work-group three are kept, and others stay",

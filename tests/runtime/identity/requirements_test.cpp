@@ -46,6 +46,8 @@ TEST_CASE("the first requirement that is missing is named in a sentence", "[requ
   CHECK(missing({"images", "fp64", "subgroups"}) == "needs double-precision arithmetic");
   CHECK(missing({"subgroups"}) == "needs sub-groups");
   CHECK(missing({"opencl_3"}) == "needs OpenCL 3.0");
+  CHECK(missing({"opencl_3_1"}) == "needs OpenCL 3.1");
+  CHECK(missing({"__opencl_c_pipes"}) == "needs the feature __opencl_c_pipes");
   CHECK(missing({"integer_dot_product"}) == "needs integer dot products");
   CHECK(missing({"extension:cl_qcom_filter_bicubic"}) ==
         "needs the extension cl_qcom_filter_bicubic");
@@ -55,8 +57,9 @@ TEST_CASE("the first requirement that is missing is named in a sentence", "[requ
 TEST_CASE("a device that says nothing misses every requirement", "[requirements]") {
   const Capabilities nothing;
   for (const char *requirement :
-       {"images", "fp16", "fp64", "subgroups", "integer_dot_product", "opencl_3", "unified_memory",
-        "extension:cl_khr_icd", "vendor:adreno", "work_group:1", "compute_capability:1.0"}) {
+       {"images", "fp16", "fp64", "subgroups", "integer_dot_product", "opencl_3", "opencl_3_1",
+        "unified_memory", "__opencl_c_int64", "extension:cl_khr_icd", "vendor:adreno",
+        "work_group:1", "compute_capability:1.0"}) {
     CAPTURE(requirement);
     CHECK(is_known_requirement(requirement));
     CHECK_FALSE(has({requirement}, nothing));
@@ -69,6 +72,7 @@ TEST_CASE("a manifest may name these requirements", "[requirements]") {
                                                          "images",
                                                          "integer_dot_product",
                                                          "opencl_3",
+                                                         "opencl_3_1",
                                                          "subgroups",
                                                          "unified_memory",
                                                          "vendor:adreno",
@@ -83,6 +87,7 @@ TEST_CASE("a manifest may name these requirements", "[requirements]") {
                                                          "vendor:rusticl",
                                                          "vendor:vivante",
                                                          "extension:NAME",
+                                                         "__opencl_c_NAME",
                                                          "work_group:N",
                                                          "compute_capability:M.N",
                                                          "no_global_offset",
@@ -105,6 +110,18 @@ TEST_CASE("a vendor that a later version knows is not this device's", "[requirem
   CHECK_FALSE(is_known_requirement("vendor:imaginary"));
   CHECK(missing({"vendor:imaginary"}) ==
         "needs a device of the profile imaginary, and this one is adreno");
+}
+
+TEST_CASE("a feature counts only under its whole name", "[requirements]") {
+  Capabilities device;
+  device.features = " __opencl_c_int64 __opencl_c_read_write_images ";
+  CHECK(has({"__opencl_c_int64", "__opencl_c_read_write_images"}, device));
+  for (const char *other : {"__opencl_c_int", "__opencl_c_images", "__opencl_c_read"}) {
+    CHECK_FALSE(has({other}, device));
+  }
+  for (const char *word : {"__opencl_c_", "__opencl_c_a b", "_opencl_c_int64"}) {
+    CHECK_FALSE(is_known_requirement(word));
+  }
 }
 
 TEST_CASE("an extension counts only under its whole name", "[requirements]") {
