@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln pack slice: makes a pack of chosen targets and programs, or of the targets that the devices
 // of an inventory use.
+#include <set>
+
 #include <fmt/format.h>
 
 #include "builder/cli/common_options.hpp"
@@ -38,6 +40,26 @@ builder::Cut without_forms(const SliceArguments &options, builder::Cut cut) {
   return cut;
 }
 
+// Warns of each variant that no device can load.
+void warn_of_empty_variants(const packs::Contents &slice) {
+  std::set<packs::Digest> with_binary;
+  for (const packs::Target &target : slice.targets) {
+    for (const auto *list : {&target.binaries, &target.intermediates}) {
+      for (const packs::Binary &binary : *list) with_binary.insert(binary.variant);
+    }
+  }
+  for (const packs::Program &program : slice.programs) {
+    for (const packs::Variant &variant : program.variants) {
+      if (variant.source || variant.il32 || variant.il64 || with_binary.contains(variant.hash)) {
+        continue;
+      }
+      complain(builder::printable_line(
+          fmt::format("warning: {}/{} has no source, IL or binary: no device can load it",
+                      program.name, variant.name)));
+    }
+  }
+}
+
 int slice_as_asked(const SliceArguments &options) {
   const builder::SliceRequest &request = options.request;
   const auto open = open_pack(options.input);
@@ -47,6 +69,7 @@ int slice_as_asked(const SliceArguments &options) {
   if (!cut.ok()) return fail({cut.status().code, options.input + ": " + cut.status().message});
   const packs::Contents slice = builder::cut_contents(open->contents, without_forms(options, *cut));
   if (Status s = write_output(slice, options.output, options.write); !s.ok()) return fail(s);
+  if (!options.without.empty()) warn_of_empty_variants(slice);
   const std::size_t binaries = binaries_of(slice);
   if (options.json) {
     print(nlohmann::json{{"schema", 1},
