@@ -29,6 +29,7 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint8_t kUntouched = 0xa5;  // content of the outputs before the checked launch
+constexpr double kSlower = 1.03;           // times: what is not noise
 constexpr double kFarBehind = 2;           // times slower than the fastest: no size makes up for it
 
 template <typename T>
@@ -312,7 +313,7 @@ class Tuner {
     }
     const Statistics statistics = tuned.all.statistics();
     if (kept_ && driver_chooses_ && best_ != driver_ &&
-        driver.all.statistics().median < statistics.median) {
+        kSlower * driver.all.statistics().median < statistics.median) {
       kept_ = false;
       best_ = first_;
       return compare_with_driver();
