@@ -182,6 +182,9 @@ int order_bytes(const Binary &a, const Binary &b, MergeRule *rule) {
   *rule = MergeRule::finisher;
   const int newer = compare_versions(finisher_version(b.finish), finisher_version(a.finish));
   if (newer != 0) return newer;
+  // Tells "virtual-neo 1 as skl" from "virtual-neo 1 as skl, intel-without-spirv 1".
+  const auto unfinished = [](const Finish &f) { return f.unfinished_size == 0; };
+  if (const int o = order(unfinished(a.finish), unfinished(b.finish)); o != 0) return o;
   *rule = MergeRule::hash;
   return order(a.blob.name(), b.blob.name());
 }

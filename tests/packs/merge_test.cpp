@@ -395,6 +395,8 @@ TEST_CASE("each rule for two binaries decides before the next, whichever side ha
     return finish;
   };
   constexpr Finality kYes = Finality::yes, kNo = Finality::no, kNever = Finality::not_launched;
+  Finish smaller = made(kNever, "1", "virtual-neo 1 as skl, intel-without-spirv 1");
+  smaller.unfinished_size = 100;
   const Row rows[] = {
       {made(kYes, "9", "l 1"), made(kNo, "1", "l 2"), MergeRule::finality},
       {made(kYes, "9", "l 1"), made(kNever, "1", "l 2"), MergeRule::finality},
@@ -405,6 +407,7 @@ TEST_CASE("each rule for two binaries decides before the next, whichever side ha
       {made(kYes, "1", "l 10"), made(kYes, "1", "l 9, launches 99"), MergeRule::finisher},
       {made(kYes, "1", "l 1"), made(kYes, "1", ""), MergeRule::finisher},
       {made(kYes, "1", "l 1"), made(kYes, "1", "l9"), MergeRule::finisher},
+      {smaller, made(kNever, "1", "virtual-neo 1 as skl"), MergeRule::finisher},
   };
   const Variant of = variant("blur", "source");
   for (const Row &row : rows) {
