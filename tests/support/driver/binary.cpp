@@ -50,6 +50,18 @@ struct Fields {
   }
 };
 
+// Of the ELF file: the size of its header and of each section's header, which follow it.
+constexpr std::size_t kElfHeader = 64, kElfSection = 64, kElfSections = 2;
+constexpr std::size_t kElfData = kElfHeader + kElfSections * kElfSection;
+constexpr char kElfMagic[] = "\x7f\x45LF\2\1\1";
+constexpr std::uint64_t kSpirvSection = 0xff000009;
+
+void put_at(std::size_t at, std::uint64_t value, std::size_t size, std::string *out) {
+  std::string bytes;
+  put(value, size, &bytes);
+  out->replace(at, size, bytes);
+}
+
 }  // namespace
 
 std::string encode(const Binary &binary) {
@@ -83,6 +95,34 @@ Decoded decode(const std::string &bytes, Binary *out) {
   out->source = fields.text();
   out->payload = fields.text();
   return intact && fields.good ? Decoded::good : Decoded::corrupt;
+}
+
+std::string intel_of(const std::string &bytes) {
+  const std::string spirv(1000, 's');
+  std::string file = kElfMagic;
+  file.resize(kElfData);
+  put_at(40, kElfHeader, 8, &file);
+  put_at(58, kElfSection, 2, &file);
+  put_at(60, kElfSections, 2, &file);
+  const auto section = [&](std::size_t at, std::uint64_t type, const std::string &contents) {
+    put_at(at + 4, type, 4, &file);
+    put_at(at + 24, file.size(), 8, &file);
+    put_at(at + 32, contents.size(), 8, &file);
+    file += contents;
+  };
+  section(kElfHeader, kSpirvSection, spirv);
+  section(kElfHeader + kElfSection, 1, bytes);
+  return file;
+}
+
+IntelFile read_intel(const std::string &file) {
+  if (file.size() < kElfData || file.compare(0, sizeof(kElfMagic) - 1, kElfMagic) != 0) return {};
+  Fields places{file, kElfHeader + 32};
+  const bool has_spirv = places.number(8) != 0;
+  places.at = kElfHeader + kElfSection + 24;
+  const std::uint64_t start = places.number(8), size = places.number(8);
+  if (start > file.size() || size != file.size() - start) return {};
+  return {file.substr(start), has_spirv};
 }
 
 }  // namespace kiln::driver

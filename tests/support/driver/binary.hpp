@@ -27,4 +27,16 @@ enum class Decoded { good, corrupt, foreign };  // foreign: not even the magic
 // Fills `out` unless foreign; after corrupt its contents are only partly there.
 Decoded decode(const std::string &bytes, Binary *out);
 
+// The same binary as Intel's compilers lay it out: an ELF file with two sections, `bytes` and
+// SPIR-V.
+std::string intel_of(const std::string &bytes);
+
+struct IntelFile {
+  std::string bytes;
+  bool has_spirv = false;
+};
+
+// Returns no bytes if the file is not laid out as intel_of() does it, with SPIR-V or without.
+IntelFile read_intel(const std::string &file);
+
 }  // namespace kiln::driver

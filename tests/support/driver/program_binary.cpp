@@ -33,6 +33,13 @@ Response response_to(const BinaryRules &rules, const std::string &bytes, Binary 
   return Response::accept;
 }
 
+// Intel's device takes its own binaries without their SPIR-V as the script says.
+Response response_to_intel(const BinaryRules &rules, const std::string &bytes, Binary *out) {
+  const IntelFile file = read_intel(bytes);
+  const Response response = response_to(rules, file.bytes, out);
+  return file.has_spirv || response != Response::accept ? response : rules.without_spirv;
+}
+
 // NVIDIA's rules ask for the device alone. PTX is compiled for any that is not older, and is
 // refused where it is damaged; a cubin serves the same major number and a minor that is not less.
 Response response_to_nvidia(const BinaryRules &rules, const std::string &bytes, Form *form,
@@ -92,8 +99,9 @@ std::vector<Binary> examine(Program *program) {
     const BinaryRules &rules = program->devices[i]->script->binary;
     const std::string &given = program->given[i];
     Form form = Form::binary;
-    const Response response = rules.shape == Shape::own
-                                  ? response_to(rules, given, &binaries[i])
+    const Response response = rules.shape == Shape::own ? response_to(rules, given, &binaries[i])
+                              : rules.shape == Shape::intel
+                                  ? response_to_intel(rules, given, &binaries[i])
                                   : response_to_nvidia(rules, given, &form, &binaries[i]);
     if (i == 0) program->given_form = form;
     if (program->response == Response::accept) program->response = response;

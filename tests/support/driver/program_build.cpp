@@ -121,6 +121,7 @@ std::string binary_of(const Program &program, std::size_t index) {
   if (!binary.stub) binary.payload = payload_of(program, device.raw);
   const std::string bytes = encode(binary);
   if (rules.shape == Shape::own) return bytes;
+  if (rules.shape == Shape::intel) return intel_of(bytes);
   return shapes::ptx_of(rules.ptx_version, rules.compute_capability, bytes);
 }
 

@@ -20,7 +20,8 @@ constexpr Word<Form> kForms[] = {{"source", Form::source},
                                  {"il", Form::il},
                                  {"ptx", Form::ptx},
                                  {"cubin", Form::cubin}};
-constexpr Word<Shape> kShapes[] = {{"own", Shape::own}, {"nvidia", Shape::nvidia}};
+constexpr Word<Shape> kShapes[] = {
+    {"own", Shape::own}, {"nvidia", Shape::nvidia}, {"intel", Shape::intel}};
 constexpr Word<Stage> kStages[] = {
     {"create", Stage::create}, {"build", Stage::build}, {"kernel", Stage::kernel}};
 constexpr Word<Response> kResponses[] = {
@@ -135,6 +136,7 @@ void read_binary(Reader &reader, BinaryRules *out) {
   reader.word("shape", kShapes, &out->shape);
   reader.text("ptx_version", &out->ptx_version);
   reader.word("cubin", kResponses, &out->cubin);
+  reader.word("without_spirv", kResponses, &out->without_spirv);
   if (shapes::parse_ptx_version(out->ptx_version) == 0) {
     reader.fail("ptx_version", "a version such as \"8.8\"");
   }

@@ -16,8 +16,9 @@ namespace kiln::driver {
 // What a program was made from. The last two are binaries too, told apart in faults: NVIDIA's.
 enum class Form { source, binary, il, ptx, cubin };
 
-// How a device's binaries look, in BinaryRules: NVIDIA's are PTX, and it takes cubins.
-enum class Shape { own, nvidia };
+// How a device's binaries look, in BinaryRules: NVIDIA's are PTX, and it takes cubins; Intel's are
+// ELF files that also hold SPIR-V.
+enum class Shape { own, nvidia, intel };
 
 // What the driver does with a binary that is not its own, in BinaryRules.
 enum class Response { accept, recompile, wrong, refuse, segv, abort, exit, hang };
@@ -64,9 +65,10 @@ struct BinaryRules {
   Response other_revision = Response::refuse;
   Response corrupt = Response::refuse;
   Shape shape = Shape::own;
-  std::string ptx_version = "8.8";    // what NVIDIA's shape writes, and the newest it takes
-  Response cubin = Response::accept;  // what happens to a cubin that fits
-  unsigned compute_capability = 0;    // 9.0 is 90; 0: none
+  std::string ptx_version = "8.8";            // what NVIDIA's shape writes, and the newest it takes
+  Response cubin = Response::accept;          // what happens to a cubin that fits
+  unsigned compute_capability = 0;            // 9.0 is 90; 0: none
+  Response without_spirv = Response::accept;  // of an own binary of Intel's shape
 };
 
 struct IlRules {
