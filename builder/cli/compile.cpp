@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln compile: the host step.
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -11,6 +13,7 @@
 #include "builder/compile/recorded_parameters.hpp"
 #include "builder/inspect/pack_check.hpp"
 #include "builder/manifest/sources.hpp"
+#include "kiln/packs/pack.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -134,18 +137,51 @@ Status check_inputs(const CompileArguments &options, bool sources, bool spool) {
   return check_output(options.output, options.inputs);
 }
 
+// Replaces blobs by those of the pack at `path` that are equal and whole, whose compressed bytes
+// the writer then copies: where nothing changed, compressing a long source costs more than all
+// else.
+void take_compressed(const std::string &path, packs::Contents *contents) {
+  std::shared_ptr<const packs::Pack> pack;
+  packs::Contents old;
+  if (!packs::Pack::open_file(path.c_str(), &pack).ok()) return;
+  if (!packs::read_contents(pack, &old).ok()) return;
+  std::map<packs::Digest, packs::BlobSource> known;
+  const auto blobs_of = [](packs::Variant &variant) {
+    return std::array{&variant.source, &variant.il32, &variant.il64};
+  };
+  for (packs::Program &program : old.programs) {
+    for (packs::Variant &variant : program.variants) {
+      for (const auto *blob : blobs_of(variant)) {
+        packs::Bytes bytes;
+        if (!*blob || (*blob)->blob().codec() != packs::Codec::zstd) continue;
+        if ((*blob)->read(&bytes).ok()) known.emplace((*blob)->name(), **blob);
+      }
+    }
+  }
+  for (packs::Program &program : contents->programs) {
+    for (packs::Variant &variant : program.variants) {
+      for (auto *blob : blobs_of(variant)) {
+        if (!*blob) continue;
+        if (const auto found = known.find((*blob)->name()); found != known.end()) {
+          *blob = found->second;
+        }
+      }
+    }
+  }
+}
+
 int run(const CompileArguments &options) {
   supervise_command();
   const bool sources = std::all_of(options.inputs.begin(), options.inputs.end(), is_source);
   const bool spool = !sources && !is_manifest(options.inputs[0]) && is_spool(options.inputs[0]);
   if (Status s = check_inputs(options, sources, spool); !s.ok()) return fail(s);
   int exit_code = kDone;
-  const auto input =
+  auto input =
       sources ? read_sources(options, &exit_code)
       : spool ? read_recorded(options.inputs[0], options.tools, &exit_code)
               : read_input(options.inputs[0], options.tools, host_options(options), &exit_code);
   if (!input) return exit_code;
-  const packs::Contents &contents = input->contents;
+  packs::Contents &contents = input->contents;
   const bool failed = !input->failures.empty() && !options.keep_going;
   if (failed || contents.programs.empty() || (options.require_il && !input->without_il.empty())) {
     const char *way_on = spool && failed ? "; -k leaves out what is not proven" : "";
@@ -158,6 +194,7 @@ int run(const CompileArguments &options) {
         builder::write_whole_file(options.depfile, depfile_text(options.output, input->files));
     if (!s.ok()) return fail(s);
   }
+  take_compressed(options.output, &contents);
   if (Status s = write_output(contents, options.output); !s.ok()) return fail(s);
   if (options.json) {
     print(nlohmann::json{{"schema", 1},
