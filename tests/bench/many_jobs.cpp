@@ -2,17 +2,22 @@
 // What a build of many jobs costs besides its drivers, and how its pace compares with a driver's:
 //
 //     kiln_many_jobs KILN [COUNT [BYTES]]
-//     kiln_many_jobs KILN driver [COUNT [ROUNDS]]
+//     kiln_many_jobs KILN shapes [ROUNDS [BUILD OPTION...]]
 //
 // Makes, in a folder that goes with the process, a base pack of 10,000 programs, or COUNT, a pack
 // with a binary of 10,000 bytes, or BYTES, for each, and a store with the same; then runs KILN with
 // a driver that only tells its name. Prints milliseconds and the builder's own memory for a plan,
 // for a build that has nothing to do, and for one that takes all from the store.
 //
-// With `driver`, generates COUNT programs (18) whose launches are not known, and builds them on
-// each device that OpenCL finds: by KILN, with one job and no store, and by one bare process that
-// builds them, creates their kernels and reads their binaries. Both start with empty driver caches,
-// and take turns ROUNDS times (3). Prints medians of the CPU time of all processes.
+// With `shapes`, generates programs with the shapes of six projects, whose launches are not known,
+// and prints tables:
+// * Host step: seconds of `kiln compile` with an empty store, and again with nothing changed.
+// * For each device that OpenCL finds: the CPU seconds of one bare process that builds the
+//   programs, creates their kernels and reads their binaries; the CPU time of `kiln build -j1`
+//   without a store, divided by that (medians); the time of -j2 divided by that of -j1 (the best of
+//   each). All start with empty driver caches, and take turns ROUNDS times (3; 0: no device).
+// * Packs: their sizes as archive, fleet and startup, divided by that of one zstd stream of what
+//   they hold (level 19). With OPTIONs also for a pack that these build: --virtual neo:skl,dg1
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -23,10 +28,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <functional>
-#include <sstream>
+#include <set>
 
 #include <fmt/format.h>
+#include <zstd.h>
 
 #include "builder/base/this_process.hpp"
 #include "builder/device/build_source.hpp"
@@ -35,7 +42,10 @@
 #include "builder/jobs/job_store.hpp"
 #include "builder/prove/proof.hpp"
 #include "builder/prove/result_check.hpp"
+#include "kiln/packs/dictionary.hpp"
+#include "kiln/packs/pack.hpp"
 #include "kiln/packs/writer.hpp"
+#include "tests/bench/shapes.hpp"
 #include "tests/support/scripted_driver.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -169,123 +179,6 @@ void measure(const std::string &kiln, int count, std::size_t size) {
       {kiln, "build", base_pack, "-o", driver.path("out.kiln"), "--store", store});
 }
 
-// Sources of the shapes that libraries have, each with its kernels' names and numbers of arguments.
-struct Shape {
-  const char *kernels;  // names and numbers of arguments
-  std::string (*source)(int number);
-};
-
-// Image filters: a neighbourhood of pixels, and a few functions of mathematics.
-std::string filter(int number) {
-  std::string text =
-      "constant sampler_t at = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | "
-      "CLK_FILTER_NEAREST;\n"
-      "float4 tone(float4 c) { return pow(fabs(c), (float4)(0.45f)) * native_exp(-0.1f * c); }\n";
-  for (int k = 0; k < 3; ++k) {
-    text += fmt::format(
-        "kernel void filter{0}(read_only image2d_t in, write_only image2d_t out, int w, int h) {{\n"
-        "  const int x = get_global_id(0), y = get_global_id(1);\n  if (x >= w || y >= h) return;\n"
-        "  float4 sum = 0.0f;\n  for (int j = -{1}; j <= {1}; ++j)\n"
-        "    for (int i = -{1}; i <= {1}; ++i) {{\n"
-        "      const float4 c = read_imagef(in, at, (int2)(x + i, y + j));\n"
-        "      sum += c * exp(-(float)(i * i + j * j) / {2}.0f) * fabs(c.x - sum.x);\n    }}\n"
-        "  write_imagef(out, (int2)(x, y), tone(sum));\n}}\n",
-        k, k + 1, number + 3);
-  }
-  return text;
-}
-
-// A matrix product in local memory, with its loops unrolled by hand.
-std::string product(int number) {
-  std::string text =
-      "kernel void product(global const float *a, global const float *b, global float *c, int n) "
-      "{\n"
-      "  local float ta[16][17], tb[16][17];\n"
-      "  const int x = get_local_id(0), y = get_local_id(1);\n"
-      "  float4 sum = 0.0f;\n  for (int t = 0; t < n; t += 16) {\n"
-      "    ta[y][x] = a[(get_group_id(1) * 16 + y) * n + t + x];\n"
-      "    tb[y][x] = b[(t + y) * n + get_group_id(0) * 16 + x];\n"
-      "    barrier(CLK_LOCAL_MEM_FENCE);\n";
-  for (int i = 0; i < 16; ++i) {
-    text += fmt::format("    sum.s{0} = mad(ta[y][{1}], tb[{1}][x], sum.s{0} * {2}.0f);\n", i % 4,
-                        i, number % 3 + 1);
-  }
-  return text +
-         "    barrier(CLK_LOCAL_MEM_FENCE);\n  }\n"
-         "  c[get_global_id(1) * n + get_global_id(0)] = sum.x + sum.y + sum.z + sum.w;\n}\n"
-         "kernel void scale(global float *c, int n) { c[get_global_id(0)] *= n; }\n";
-}
-
-// A hash: hundreds of statements on integers.
-std::string digest(int number) {
-  std::string text =
-      "kernel void digest(global const uint *in, global uint *out) {\n"
-      "  uint a = in[0], b = in[1], c = in[2], d = in[3];\n"
-      "  const uint w = in[get_global_id(0)];\n";
-  for (int i = 0; i < 160; ++i) {
-    text += fmt::format(
-        "  a += ((b & c) | (~b & d)) + w + {}u; a = rotate(a, {}u) + b;\n"
-        "  {{ const uint t = d; d = c; c = b; b = a; a = t; }}\n",
-        i * 2654435761u + static_cast<unsigned>(number), i % 23 + 5);
-  }
-  return text + "  out[get_global_id(0)] = a ^ b ^ c ^ d;\n}\n";
-}
-
-// Layers of a network: several small kernels on vectors.
-std::string layers(int number) {
-  std::string text;
-  for (int k = 0; k < 4; ++k) {
-    text += fmt::format(
-        "kernel void layer{0}(global const float4 *in, global const float4 *w, global float4 "
-        "*out,\n"
-        "                   int n) {{\n"
-        "  const int i = get_global_id(0);\n  float4 s = w[i];\n"
-        "  for (int k = 0; k < n; k += {1}) s = mad(in[k], w[k + i], s);\n"
-        "  out[i] = {2};\n}}\n",
-        k, k + number % 4 + 1, k % 2 == 0 ? "fmax(s, 0.0f)" : "1.0f / (1.0f + exp(-s))");
-  }
-  return text;
-}
-
-// A sum over a work-group, and what divides by it.
-std::string reduction(int number) {
-  return fmt::format(
-      "kernel void total(global const float *in, global float *out, local float *part, int n) {{\n"
-      "  const int l = get_local_id(0);\n  float s = {}.0f;\n"
-      "  for (int i = get_global_id(0); i < n; i += get_global_size(0)) s += in[i] * in[i];\n"
-      "  part[l] = s;\n  for (int step = get_local_size(0) / 2; step > 0; step /= 2) {{\n"
-      "    barrier(CLK_LOCAL_MEM_FENCE);\n    if (l < step) part[l] += part[l + step];\n  }}\n"
-      "  if (l == 0) out[get_group_id(0)] = part[0];\n}}\n"
-      "kernel void norm(global float *x, global const float *sum, int n) {{\n"
-      "  const int i = get_global_id(0);\n  if (i < n) x[i] *= rsqrt(sum[0] + 1e-6f);\n}}\n",
-      number);
-}
-
-packs::Program generated(int number) {
-  static constexpr Shape kShapes[] = {{"filter0 4 filter1 4 filter2 4", filter},
-                                      {"product 4 scale 2", product},
-                                      {"digest 2", digest},
-                                      {"layer0 4 layer1 4 layer2 4 layer3 4", layers},
-                                      {"total 4 norm 3", reduction}};
-  const Shape &shape = kShapes[static_cast<std::size_t>(number) % std::size(kShapes)];
-  const std::string source = shape.source(number);
-  packs::Program program{"program" + std::to_string(number), "", {}};
-  packs::Variant variant;
-  variant.name = "default";
-  variant.options = "-cl-std=CL1.2";
-  std::vector<std::string> names;
-  std::istringstream words(shape.kernels);
-  packs::Kernel kernel;
-  while (words >> kernel.name >> kernel.arguments) {
-    variant.kernels.push_back(kernel);
-    names.push_back(kernel.name);
-  }
-  variant.hash = packs::variant_hash(source, variant.options, names);
-  variant.source.emplace(bytes_of(source));
-  program.variants = {std::move(variant)};
-  return program;
-}
-
 // Returns the CPU seconds of all processes that have ended and that this process has waited for.
 double waited_seconds() {
   rusage used{};
@@ -314,13 +207,17 @@ double cpu_seconds(const std::function<void()> &work) {
   return waited_seconds() - before;
 }
 
+// Builds the variants of the programs in `base` of which `built` has a binary.
 void build_bare(const builder::DeviceInfo &info, const packs::Contents &base,
-                const std::string &caches) {
+                const packs::Contents &built, const std::string &caches) {
   builder::use_driver_caches(caches);
   builder::OpenedDevice child;
   must(child.open(info));
+  std::set<packs::Digest> packed;
+  for (const packs::Binary &binary : built.targets.front().binaries) packed.insert(binary.variant);
   for (const packs::Program &program : base.programs) {
     const packs::Variant &variant = program.variants[0];
+    if (packed.count(variant.hash) == 0) continue;
     packs::Bytes source, binary;
     must(variant.source->read(&source));
     std::vector<runtime::ExpectedKernel> kernels;
@@ -333,34 +230,154 @@ void build_bare(const builder::DeviceInfo &info, const packs::Contents &base,
   }
 }
 
+constexpr char kSizes[] = "decoded, MB | solid, KB | archive | fleet | startup";
+
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
 }
 
-void compare_with_driver(const std::string &kiln, int count, int rounds) {
-  const auto devices = builder::list_devices();
-  must(devices.status());
-  packs::Contents base;
-  for (int i = 0; i < count; ++i) base.programs.push_back(generated(i));
-  for (const builder::DeviceInfo &device : *devices) {
-    std::vector<double> bare, built;
-    for (int round = 0; round < rounds; ++round) {
-      const test::TemporaryFolder folder;
-      const std::string pack = folder.path() / "base.kiln", out = folder.path() / "out.kiln";
-      must(packs::write_pack(base, pack));
-      bare.push_back(
-          cpu_seconds([&] { build_bare(device, base, (folder.path() / "caches").string()); }));
-      built.push_back(cpu_seconds([&] {
-        if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(127);
-        execl(kiln.c_str(), kiln.c_str(), "build", pack.c_str(), "-o", out.c_str(), "-j1",
-              "--store", "none", "--device", std::to_string(device.index).c_str(), nullptr);
-        _exit(127);
-      }));
+packs::Contents contents_of(const std::string &file) {
+  std::shared_ptr<const packs::Pack> pack;
+  packs::Contents contents;
+  must(packs::Pack::open_file(file.c_str(), &pack));
+  must(packs::read_contents(pack, &contents));
+  return contents;
+}
+
+// Runs KILN in this process, which ends.
+void become(const std::string &kiln, std::vector<std::string> words) {
+  words.insert(words.begin(), kiln);
+  std::vector<char *> arguments;
+  for (std::string &word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(127);
+  execv(arguments[0], arguments.data());
+  _exit(127);
+}
+
+// Seconds until KILN has ended, and its CPU seconds.
+struct Cost {
+  double wall = 0, cpu = 0;
+};
+
+Cost cost_of(const std::string &kiln, const std::vector<std::string> &words) {
+  const auto start = builder::Clock::now();
+  const double cpu = cpu_seconds([&] { become(kiln, words); });
+  return {builder::milliseconds_since(start) / 1000, cpu};
+}
+
+// Prints the sizes of the pack's contents for each purpose by that of one stream of its distinct
+// blobs.
+void print_sizes(const char *shape, const std::string &file) {
+  const packs::Contents contents = contents_of(file);
+  std::set<packs::Bytes> seen;
+  packs::Bytes all;
+  const auto add = [&](const std::optional<packs::BlobSource> &blob) {
+    packs::Bytes bytes;
+    if (!blob) return;
+    must(blob->read(&bytes));
+    if (seen.insert(bytes).second) all.insert(all.end(), bytes.begin(), bytes.end());
+  };
+  for (const packs::Program &program : contents.programs) {
+    for (const packs::Variant &variant : program.variants) {
+      add(variant.source);
+      add(variant.il64);
     }
-    std::printf("%s: %d programs, CPU seconds: bare %.2f, kiln %.2f, ratio %.2f\n",
-                device.label().c_str(), count, median(bare), median(built),
-                median(built) / median(bare));
+  }
+  for (const packs::Target &target : contents.targets) {
+    for (const packs::Binary &binary : target.binaries) {
+      add(binary.blob);
+      add(binary.auxiliary);
+    }
+    add(target.auxiliary);
+  }
+  packs::Bytes compressed(ZSTD_compressBound(all.size()));
+  const std::size_t solid =
+      ZSTD_compress(compressed.data(), compressed.size(), all.data(), all.size(), 19);
+  std::string row =
+      fmt::format("| {} | {:.2f} | {:.0f} |", shape, static_cast<double>(all.size()) / 1e6,
+                  static_cast<double>(solid) / 1e3);
+  for (const auto purpose :
+       {packs::Purpose::archive, packs::Purpose::fleet, packs::Purpose::startup}) {
+    packs::WriteOptions options;
+    options.purpose = purpose;
+    options.train = packs::train_dictionary;
+    must(packs::write_pack(contents, file + ".sized", options));
+    row +=
+        fmt::format(" {:.2f} |", static_cast<double>(std::filesystem::file_size(file + ".sized")) /
+                                     static_cast<double>(solid));
+  }
+  std::printf("%s\n", row.c_str());
+}
+
+void print_header(const std::string &title, const char *columns) {
+  std::printf("\n%s\n\n| shape | %s |\n|", title.c_str(), columns);
+  for (const char *c = columns; c != nullptr; c = std::strchr(c + 1, '|')) std::printf(" --- |");
+  std::printf(" --- |\n");
+}
+
+void print_pace(const std::string &kiln, const builder::DeviceInfo &device, const char *shape,
+                const std::filesystem::path &folder, int rounds) {
+  const std::string base = folder / "base.kiln";
+  std::vector<double> bare, built, one, two;
+  for (int round = 0; round < rounds; ++round) {
+    for (const char *jobs : {"-j1", "-j2"}) {
+      const std::string out = folder / fmt::format("{}{}.kiln", device.index, jobs);
+      std::filesystem::remove(out);
+      const Cost cost = cost_of(kiln, {"build", base, "-o", out, jobs, "--store", "none",
+                                       "--device", std::to_string(device.index)});
+      (jobs[2] == '1' ? one : two).push_back(cost.wall);
+      if (jobs[2] == '1') built.push_back(cost.cpu);
+    }
+    const test::TemporaryFolder caches;
+    bare.push_back(cpu_seconds([&] {
+      build_bare(device, contents_of(base),
+                 contents_of(folder / fmt::format("{}-j1.kiln", device.index)),
+                 caches.path().string());
+    }));
+  }
+  std::printf(
+      "| %s | %.2f | %.2f | %.2f |\n", shape, median(bare), median(built) / median(bare),
+      *std::min_element(two.begin(), two.end()) / *std::min_element(one.begin(), one.end()));
+}
+
+void measure_shapes(const std::string &kiln, int rounds, const std::vector<std::string> &options) {
+  std::vector<builder::DeviceInfo> devices;
+  if (rounds > 0) {
+    auto listed = builder::list_devices();
+    must(listed.status());
+    devices = *std::move(listed);
+  }
+  const test::TemporaryFolder folder;
+  print_header("Host step", "made | first, s | nothing changed, s");
+  for (const test::Shape &shape : test::shapes()) {
+    const auto place = folder.path() / shape.project;
+    const std::vector<std::string> words = {"compile", test::write_shape(shape, place),
+                                            "-o",      place / "base.kiln",
+                                            "--store", place / "jobs.sqlite"};
+    const double first = cost_of(kiln, words).wall, again = cost_of(kiln, words).wall;
+    std::printf("| %s | %s | %.2f | %.2f |\n", shape.project, shape.scale, first, again);
+  }
+  for (const builder::DeviceInfo &device : devices) {
+    print_header(device.label(), "bare, CPU s | kiln / bare | -j2 / -j1");
+    for (const test::Shape &shape : test::shapes()) {
+      print_pace(kiln, device, shape.project, folder.path() / shape.project, rounds);
+    }
+    print_header("Packs of " + device.label(), kSizes);
+    for (const test::Shape &shape : test::shapes()) {
+      print_sizes(shape.project,
+                  folder.path() / shape.project / fmt::format("{}-j1.kiln", device.index));
+    }
+  }
+  if (options.empty()) return;
+  print_header("Packs built with the options", kSizes);
+  for (const test::Shape &shape : test::shapes()) {
+    const auto place = folder.path() / shape.project;
+    std::vector<std::string> words = {"build", place / "base.kiln", "-o", place / "options.kiln"};
+    words.insert(words.end(), options.begin(), options.end());
+    cost_of(kiln, words);
+    print_sizes(shape.project, place / "options.kiln");
   }
 }
 
@@ -369,9 +386,9 @@ void compare_with_driver(const std::string &kiln, int count, int rounds) {
 
 int main(int argc, char **argv) {
   if (argc < 2) return 2;
-  if (argc > 2 && std::strcmp(argv[2], "driver") == 0) {
-    kiln::compare_with_driver(argv[1], argc > 3 ? std::atoi(argv[3]) : 18,
-                              argc > 4 ? std::atoi(argv[4]) : 3);
+  if (argc > 2 && std::strcmp(argv[2], "shapes") == 0) {
+    kiln::measure_shapes(argv[1], argc > 3 ? std::atoi(argv[3]) : 3,
+                         {argv + std::min(argc, 4), argv + argc});
     return 0;
   }
   kiln::measure(argv[1], argc > 2 ? std::atoi(argv[2]) : 10'000,
