@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "builder/base/names.hpp"
+#include "builder/device/mesa_threads.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "runtime/overlay/driver_number.hpp"
@@ -21,6 +22,7 @@ using nlohmann::json;
 using runtime::Field;
 
 constexpr std::chrono::seconds kListTimeout{60};
+constexpr std::chrono::hours kPosedListTimeout{1};  // the process that posed the driver has its own
 
 // Facts travel as bytes: a driver's string may not be UTF-8.
 json raw_identity(const runtime::Identity &identity) {
@@ -50,6 +52,8 @@ Status load_and_list(std::shared_ptr<const runtime::OpenCL> *cl,
 }
 
 json describe_all() {
+  const char *const listed = std::getenv(kListedCaches);
+  if (listed != nullptr) runtime::point_mesa_at(listed);
   std::shared_ptr<const runtime::OpenCL> cl;
   std::vector<runtime::DeviceId> ids;
   if (Status s = load_and_list(&cl, &ids); !s.ok()) return to_json(s);
@@ -60,6 +64,7 @@ json describe_all() {
                        {"capabilities", device->capabilities},
                        {"driver_number", runtime::driver_number(*device)}});
   }
+  if (listed != nullptr) await_mesa();
   return {{"devices", devices}};
 }
 
@@ -82,7 +87,9 @@ DeviceInfo device_from(const json &in, std::size_t index) {
 }  // namespace
 
 Result<std::vector<DeviceInfo>> list_devices() {
-  const ChildResult child = fork_call(describe_all, kListTimeout);
+  const bool posed = std::getenv(kListedCaches) != nullptr;
+  const ChildResult child =
+      fork_call(describe_all, posed ? std::chrono::milliseconds(kPosedListTimeout) : kListTimeout);
   if (Status s = child.status(); !s.ok()) {
     if (!child.ok()) s.message = "listing the OpenCL devices: " + s.message;
     return s;
@@ -111,6 +118,9 @@ std::vector<DeviceInfo> select_devices(const std::vector<DeviceInfo> &devices,
 void use_driver_caches(const std::string &folder) {
   std::error_code ignored;
   std::filesystem::create_directories(folder, ignored);
+  if (const char *const listed = std::getenv(kListedCaches); listed != nullptr) {
+    std::filesystem::copy(listed, folder, std::filesystem::copy_options::recursive, ignored);
+  }
   setenv("POCL_CACHE_DIR", folder.c_str(), 1);
   runtime::point_mesa_at(folder.c_str());
   setenv("CUDA_CACHE_DISABLE", "1", 1);

@@ -13,6 +13,12 @@
 
 namespace kiln::builder {
 
+// The variable with which a process of a posed driver (builder/virtual) names the folder for the
+// caches that the driver fills when it is listed. They hold no kernel, and are the beginning of
+// the process's other caches: Mesa would translate libclc again for each. Caches with a file for
+// each entry (builder/prove/mesa_files.hpp) begin empty.
+inline constexpr char kListedCaches[] = "KILN_LISTED_CACHES";
+
 // Lists the devices in a child process. Fails with Code::no_opencl or Code::no_device if there is
 // no OpenCL library, platform or device, and with Code::process if a driver died.
 Result<std::vector<DeviceInfo>> list_devices();
@@ -24,8 +30,9 @@ std::vector<DeviceInfo> select_devices(const std::vector<DeviceInfo> &devices,
                                        const std::string &selector);
 
 // Moves this process's driver caches below `folder`, one file each; they are empty if the folder
-// holds no files. Call before the process loads a driver, if the user's caches must not help it or
-// its caches must be known. Caches that cannot be moved are switched off.
+// holds no files and kListedCaches names none. Call before the process loads a driver, if the
+// user's caches must not help it or its caches must be known. Caches that cannot be moved are
+// switched off.
 void use_driver_caches(const std::string &folder);
 
 struct OpenedDevice {

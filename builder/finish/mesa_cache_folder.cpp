@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills a cache folder from packs, waits for Mesa's own threads, which write to one, and opens a
-// device with an empty folder.
+// Fills a cache folder from packs, and opens a device with an empty folder.
 #include "builder/finish/mesa_cache_folder.hpp"
 
-#include <chrono>
 #include <fstream>
 #include <map>
-#include <thread>
 
+#include "builder/device/mesa_threads.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/process/status_json.hpp"
 #include "runtime/provision/mesa_cache.hpp"
@@ -23,37 +21,6 @@ void write_bytes(const fs::path &path, const packs::Bytes &bytes) {
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char *>(bytes.data()),
              static_cast<std::streamsize>(bytes.size()));
-}
-
-// A thread of this process, as proc(5) shows it.
-struct Thread {
-  std::string name;
-  char state = '?';
-};
-
-Thread read_thread(const fs::path &task) {
-  std::string stat;
-  std::getline(std::ifstream(task / "stat"), stat);
-  const std::size_t begin = stat.find('(');
-  const std::size_t end = stat.rfind(')');
-  if (begin == std::string::npos || end == std::string::npos || end + 2 >= stat.size()) return {};
-  return {stat.substr(begin + 1, end - begin - 1), stat[end + 2]};
-}
-
-// Returns whether all of Mesa's disk threads sleep. A thread that has not run yet has its creator's
-// name, maybe this thread's name, and may turn out to be a disk thread.
-bool disk_threads_sleep() {
-  std::error_code ignored;
-  const fs::path self = "/proc/thread-self";
-  const std::string own_name = read_thread(self).name;
-  const fs::path own = fs::read_symlink(self, ignored).filename();
-  for (const auto &task : fs::directory_iterator("/proc/self/task", ignored)) {
-    if (task.path().filename() == own) continue;
-    const Thread thread = read_thread(task.path());
-    const bool concerns = thread.name.find("disk$") != std::string::npos || thread.name == own_name;
-    if (concerns && thread.state != 'S') return false;
-  }
-  return true;
 }
 
 packs::Bytes file_bytes(const fs::path &path) {
@@ -87,15 +54,6 @@ std::vector<fs::path> mesa_databases(const fs::path &caches) {
     }
   }
   return found;
-}
-
-void await_mesa() {
-  constexpr int kCalm = 3;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  for (int calm = 0; calm < kCalm && std::chrono::steady_clock::now() < end;) {
-    calm = disk_threads_sleep() ? calm + 1 : 0;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
 }
 
 Result<MesaCache> MesaCache::make(const std::vector<packs::BlobSource> &auxiliary) {

@@ -22,10 +22,6 @@ inline constexpr char kMesaRoot[] = "mesa_shader_cache_sf";
 // source to SPIR-V: loading a binary does not need it.
 std::vector<std::filesystem::path> mesa_databases(const std::filesystem::path &caches);
 
-// Waits, at most 10 seconds, until Mesa's threads have written to disk what this process compiled.
-// Returns within milliseconds if no thread has anything to write.
-void await_mesa();
-
 // A temporary folder for a driver's caches, filled with the entries of auxiliary blobs. Methods
 // fail with Code::failed.
 class MesaCache {

@@ -8,6 +8,7 @@
 
 #include "builder/base/this_process.hpp"
 #include "builder/device/build_source.hpp"
+#include "builder/device/mesa_threads.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"

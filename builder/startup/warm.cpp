@@ -4,6 +4,7 @@
 #include "builder/startup/warm.hpp"
 
 #include "builder/base/this_process.hpp"
+#include "builder/device/mesa_threads.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/launch/opened_pack.hpp"

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/names.hpp"
+#include "builder/device/opened_device.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/virtual/driver_root.hpp"
 
@@ -253,6 +254,9 @@ ProcessRequest mesa_request(const MesaRoot &mesa, const MesaModel &model,
                          {"LD_PRELOAD", seen_inside(mesa, shim)},
                          {"RUSTICL_ENABLE", std::string(model.driver->gallium)},
                          {std::string(model.driver->variable), std::string(model.value)}};
+  if (!folder.empty()) {
+    request.environment.emplace_back(kListedCaches, folder + "/" + kPosedCaches);
+  }
   if (!inside) return request;
   request.environment.insert(request.environment.end(), {{"LD_LIBRARY_PATH", std::nullopt},
                                                          {"HOME", "/tmp"},
@@ -283,7 +287,7 @@ Result<DeviceInfo> mesa_device(const MesaRoot &mesa, const std::string &name) {
                           return mesa_request(mesa, *model, *shim, place->path() + "/driver.icd",
                                               std::move(arguments), folder);
                         },
-                        mesa.emulator.empty() ? 1 : kEmulationSlowness});
+                        place->path(), mesa.emulator.empty() ? 1 : kEmulationSlowness});
 }
 
 }  // namespace kiln::builder

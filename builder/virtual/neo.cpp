@@ -100,7 +100,8 @@ Result<DeviceInfo> neo_device(const std::vector<NeoDriver> &drivers, const std::
   return posing_device({"neo:" + product, product, kNeoFinisher,
                         [=](std::vector<std::string> arguments, const std::string &) {
                           return shared->request(product, std::move(arguments));
-                        }});
+                        },
+                        ""});
 }
 
 const std::vector<std::string> &neo_products() {

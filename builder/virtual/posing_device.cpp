@@ -2,6 +2,7 @@
 // Runs the driver in other processes: one that describes the device, and one for each job.
 #include "builder/virtual/posing_device.hpp"
 
+#include <filesystem>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -60,6 +61,11 @@ class PosingDevice final : public VirtualDevice {
                        bool finish) const override {
     const auto folder = ToolFolder::make();
     if (!folder.ok()) return folder.status();
+    std::error_code ignored;  // the driver makes its caches anew
+    if (!pose_.folder.empty()) {
+      std::filesystem::copy(pose_.folder + "/" + kPosedCaches, folder->path(kPosedCaches),
+                            std::filesystem::copy_options::recursive, ignored);
+    }
     packs::Contents base;
     base.programs = {{variant.name, "", {variant}}};
     base.programs[0].variants[0].requirements.clear();  // the plan has checked them
@@ -130,7 +136,7 @@ class PosingDevice final : public VirtualDevice {
 }  // namespace
 
 Result<DeviceInfo> posing_device(Pose pose) {
-  ProcessRequest request = pose.request({"devices", "--json"}, "");
+  ProcessRequest request = pose.request({"devices", "--json"}, pose.folder);
   request.limits = pose.slowness * kListTimeout;
   const ProcessResult listed = run_tool(request);
   if (!listed.ok()) return Status(Code::no_device, last_words(listed));

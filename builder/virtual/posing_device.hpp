@@ -12,6 +12,8 @@
 
 namespace kiln::builder {
 
+inline constexpr char kPosedCaches[] = "listed";  // in a pose's folder, and in each job's
+
 struct Pose {
   std::string name;      // "neo:skl"
   std::string model;     // "skl"
@@ -20,6 +22,9 @@ struct Pose {
   // that GPU. The program reads and writes files in `folder`, if that is not empty.
   std::function<ProcessRequest(std::vector<std::string> arguments, const std::string &folder)>
       request;
+  // Outlives the device, and gets the driver's caches from when it was listed, in kPosedCaches, if
+  // the request names them as kListedCaches; empty if no caches are kept.
+  std::string folder;
   int slowness = 1;  // the time limits are that many times longer
 };
 

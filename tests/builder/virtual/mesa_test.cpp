@@ -75,6 +75,7 @@ TEST_CASE("the shim is loaded into the process that acts as the GPU, and into no
   CHECK(inside.environment.empty());
   CHECK(has_words(inside.arguments, {"--setenv", "LD_PRELOAD", "/usr/lib/shim.so"}));
   CHECK(has_words(inside.arguments, {"--setenv", "FD_GPU_ID", "740"}));
+  CHECK(has_words(inside.arguments, {"--setenv", "KILN_LISTED_CACHES", "/tmp/job/listed"}));
   CHECK(has_words(inside.arguments, {"--ro-bind", here.program.string(), "/.kiln/kiln"}));
   CHECK(has_words(inside.arguments, {"--bind", "/tmp/job", "/tmp/job"}));
   CHECK(has_words(inside.arguments, {"--dev", "/dev"}));

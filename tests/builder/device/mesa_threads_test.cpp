@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/finish/mesa_cache_folder.hpp"
+#include "builder/device/mesa_threads.hpp"
 
 #include <atomic>
 #include <chrono>
