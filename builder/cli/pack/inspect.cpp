@@ -91,9 +91,26 @@ std::string signatures_text(const packs::Pack &pack) {
   return text;
 }
 
+// Returns "; source of 1 of 3 variants" or "; no source"; empty if every variant has its source.
+std::string source_text(const packs::Contents &contents) {
+  std::size_t variants = 0;
+  std::size_t with = 0;
+  for (const packs::Program &program : contents.programs) {
+    variants += program.variants.size();
+    for (const packs::Variant &variant : program.variants) with += variant.source ? 1 : 0;
+  }
+  std::string text;
+  if (with == 0 && variants != 0) text = "; no source";
+  if (with != 0 && with < variants) {
+    text = fmt::format("; source of {} of {} variants", with, variants);
+  }
+  return text;
+}
+
 std::string pack_text(const OpenPack &open) {
-  std::string text = fmt::format("format {}, {} bytes; IL by {}\n", open.pack->superblock().version,
-                                 open.pack->superblock().pack_size, open.contents.producer);
+  std::string text = fmt::format("format {}, {} bytes; IL by {}{}\n",
+                                 open.pack->superblock().version, open.pack->superblock().pack_size,
+                                 open.contents.producer, source_text(open.contents));
   text += signatures_text(*open.pack);
   text += programs_text(open.contents, false);
   for (const packs::Target &target : open.contents.targets) {
