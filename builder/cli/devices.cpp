@@ -43,6 +43,7 @@ json device_json(const builder::DeviceInfo &device) {
           {"key_hash", packs::hex64(packs::xxh3(device.description.key.text()))},
           {"identity", builder::to_json(device.identity)},
           {"capabilities", device.capabilities},
+          {"il_support", device.il_support ? json(*device.il_support) : json()},
           {"rungs", rungs(device)}};
 }
 

@@ -11,6 +11,7 @@
 #include "builder/finish/launch_sizes.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/jobs/earlier.hpp"
+#include "builder/jobs/job.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/text.hpp"
 
@@ -159,10 +160,22 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
                         device);
 }
 
+// Fails with Code::requirement if the device cannot take the variant: "needs fp16". Of IL that the
+// device would have to compile it compares what the module declares.
+Status fits(const packs::Variant &variant, const DeviceInfo &device) {
+  Status status = runtime::check_requirements(variant.requirements, device.capabilities);
+  if (!status.ok() || !device.il_support) return status;
+  const packs::BlobSource *input = job_input(variant, device);
+  if (input == nullptr || (variant.source && input == &*variant.source)) return {};
+  packs::Bytes module;
+  if (!input->read(&module).ok()) return {};  // the job tells the fault
+  return check_il({module.data(), module.size()}, *device.il_support);
+}
+
 Job decide(const packs::Program &program, const packs::Variant &variant, const DeviceInfo &device,
            const Known &known, const PlanOptions &options) {
   Job job;
-  const Status met = runtime::check_requirements(variant.requirements, device.capabilities);
+  const Status met = fits(variant, device);
   if (!met.ok()) {
     job.need = Need::skip;
     job.reason = "the variant " + met.message + ", which the " +
@@ -183,7 +196,7 @@ std::optional<std::size_t> preferred_variant(const packs::Program &program,
   std::optional<std::size_t> best;
   for (std::size_t v = 0; v < program.variants.size(); ++v) {
     const packs::Variant &variant = program.variants[v];
-    if (!runtime::check_requirements(variant.requirements, device.capabilities).ok()) continue;
+    if (!fits(variant, device).ok()) continue;
     if (!best || preference(program, variant) < preference(program, program.variants[*best])) {
       best = v;
     }

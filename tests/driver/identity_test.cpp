@@ -272,3 +272,32 @@ TEST_CASE("kiln devices says which rungs a scripted device takes") {
   CHECK(printed[1]["capabilities"]["local_memory"] == 5);
   CHECK(printed[1]["capabilities"]["compute_capability"] == 806);
 }
+
+TEST_CASE("a device's answers to cl_khr_spirv_queries are listed, others' are not asked for") {
+  const std::string answers =
+      "spirv_capabilities = [4, 6]\nspirv_extensions = [\"SPV_KHR_expect_assume\"]\n"
+      "spirv_instruction_sets = [\"OpenCL.std\"]\n";
+  const ScriptedDriver driver(
+      "[[platform]]\nname = \"Scripted\"\n"
+      "[[platform.device]]\nname = \"old\"\nversion = \"OpenCL 3.0 x\"\n" +
+      answers +
+      "[[platform.device]]\nname = \"extended\"\nversion = \"OpenCL 3.0 x\"\n"
+      "extensions = \"cl_khr_spirv_queries\"\n" +
+      answers + "[[platform.device]]\nname = \"new\"\nversion = \"OpenCL 3.1 x\"\n" + answers +
+      "[[platform.device]]\nname = \"silent\"\nversion = \"OpenCL 3.1 x\"\n");
+  kiln::builder::ProcessRequest request;
+  request.program = KILN_EXECUTABLE;
+  request.arguments = {"devices", "--json"};
+  request.environment = driver.environment();
+  const auto result = kiln::builder::run_tool(request);
+  REQUIRE(result.ok());
+  const json printed = json::parse(result.out)["devices"];
+  REQUIRE(printed.size() == 4);
+  const json answered = {{"capabilities", {4, 6}},
+                         {"extensions", {"SPV_KHR_expect_assume"}},
+                         {"instruction_sets", {"OpenCL.std"}}};
+  CHECK(printed[0]["il_support"].is_null());
+  CHECK(printed[1]["il_support"] == answered);
+  CHECK(printed[2]["il_support"] == answered);
+  CHECK(printed[3]["il_support"].is_null());
+}

@@ -10,6 +10,9 @@ namespace kiln::driver {
 namespace {
 
 constexpr cl_uint kIpVersionIntel = 0x4250;
+constexpr cl_uint kSpirvInstructionSets = 0x12B9;
+constexpr cl_uint kSpirvExtensions = 0x12BA;
+constexpr cl_uint kSpirvCapabilities = 0x12BB;
 
 constexpr InfoRow kPlatform[] = {
     {"name", CL_PLATFORM_NAME, Kind::text, "Kiln test driver"},
@@ -36,6 +39,9 @@ constexpr InfoRow kDevice[] = {
     {"compute_capability_minor", CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV, Kind::u32, nullptr},
     {"ip_version", kIpVersionIntel, Kind::u32, nullptr},
     {"il", CL_DEVICE_IL_VERSION, Kind::text, ""},
+    {"spirv_instruction_sets", kSpirvInstructionSets, Kind::texts, nullptr},
+    {"spirv_extensions", kSpirvExtensions, Kind::texts, nullptr},
+    {"spirv_capabilities", kSpirvCapabilities, Kind::numbers, nullptr},
     {"compiler_available", CL_DEVICE_COMPILER_AVAILABLE, Kind::flag, "1"},
     {"linker_available", CL_DEVICE_LINKER_AVAILABLE, Kind::flag, "1"},
     {"available", CL_DEVICE_AVAILABLE, Kind::flag, "1"},
@@ -108,7 +114,8 @@ InfoTable device_table() { return {kDevice, std::size(kDevice)}; }
 
 std::string number_bytes(Kind kind, unsigned long long value) {
   switch (kind) {
-    case Kind::u32: return bytes_of(static_cast<cl_uint>(value));
+    case Kind::u32:
+    case Kind::numbers: return bytes_of(static_cast<cl_uint>(value));
     case Kind::flag: return bytes_of(static_cast<cl_bool>(value));
     case Kind::u64: return bytes_of(static_cast<cl_ulong>(value));
     default: return bytes_of(static_cast<std::size_t>(value));

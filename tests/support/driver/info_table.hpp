@@ -9,7 +9,7 @@
 
 namespace kiln::driver {
 
-enum class Kind { text, u32, u64, size, sizes, flag, uuid };
+enum class Kind { text, u32, u64, size, sizes, numbers, texts, flag, uuid };
 
 struct InfoRow {
   const char *key;

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <utility>
 
 #include <unistd.h>
 
@@ -60,7 +62,7 @@ constexpr ActionRow kActions[] = {
 };
 #undef KILN_CREATE
 
-bool read_sizes(Reader &reader, const char *key, std::string *out) {
+bool read_numbers(Reader &reader, const char *key, Kind kind, std::string *out) {
   const toml::node *node = reader.take(key);
   if (node == nullptr) return false;
   const toml::array *array = node->as_array();
@@ -68,7 +70,7 @@ bool read_sizes(Reader &reader, const char *key, std::string *out) {
   for (const toml::node &item : *array) {
     const auto *value = item.as_integer();
     if (value == nullptr || value->get() < 0) reader.fail(key, "an array of integers");
-    *out += number_bytes(Kind::size, static_cast<unsigned long long>(value->get()));
+    *out += number_bytes(kind, static_cast<unsigned long long>(value->get()));
   }
   return true;
 }
@@ -93,7 +95,18 @@ bool read_answer(Reader &reader, const InfoRow &row, std::string *out) {
       *out = number_bytes(row.kind, value ? 1 : 0);
       return true;
     }
-    case Kind::sizes: return read_sizes(reader, row.key, out);
+    case Kind::sizes: return read_numbers(reader, row.key, Kind::size, out);
+    case Kind::numbers: return read_numbers(reader, row.key, Kind::numbers, out);
+    case Kind::texts: {
+      static std::deque<std::string> kept;  // the answer has the driver's pointers
+      std::vector<std::string> texts;
+      reader.texts(row.key, &texts);
+      for (std::string &text : texts) {
+        const char *pointer = kept.emplace_back(std::move(text)).c_str();
+        out->append(reinterpret_cast<const char *>(&pointer), sizeof(pointer));
+      }
+      return !texts.empty();
+    }
     default: {
       long long value = 0;
       if (!reader.number(row.key, &value)) return false;
@@ -166,7 +179,7 @@ void read_device(Reader &reader, DeviceScript *out) {
   out->name = text_of(out->answers, CL_DEVICE_NAME, "Scripted device");
   out->il.versions = text_of(out->answers, CL_DEVICE_IL_VERSION, "");
   constexpr std::size_t kSides = 3;
-  if (read_sizes(reader, "suggested_local_size", &out->suggested) &&
+  if (read_numbers(reader, "suggested_local_size", Kind::size, &out->suggested) &&
       out->suggested.size() != kSides * sizeof(std::size_t)) {
     reader.fail("suggested_local_size", "three integers");
   }
