@@ -478,8 +478,8 @@ BasePack make_base_pack(const Manifest &manifest, const std::filesystem::path &m
                         const Toolchain &toolchain, const HostStepOptions &options,
                         const Progress &progress) {
   BasePack base;
-  base.contents.producer =
-      fmt::format("{}; llvm-spirv of {}", toolchain.clang_version, toolchain.llvm_spirv_version);
+  base.contents.producer = fmt::format("{}; {} of {}", toolchain.clang_version,
+                                       translator_name(toolchain), toolchain.llvm_spirv_version);
   HostStep step(manifest, manifest_path, toolchain);
   const std::vector<Sources> sources = flatten_all(manifest, &step, &base);
   if (base.bad_sources) return base;

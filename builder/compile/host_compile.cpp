@@ -187,7 +187,7 @@ class HostCompiler {
         result_.module.kernels = kernels_of_llvm_ir(clang.out);
         result_.module.has_barrier = has_barrier_in_llvm_ir(clang.out);
       }
-      bitcode_ = clang.out;
+      llvm_ir_ = clang.out;
       return {};
     }
     if (!came_to_an_end(clang) || clang.err.empty()) return fail_tool("clang", clang);
@@ -212,9 +212,10 @@ class HostCompiler {
     return !result_.module.kernels.empty();
   }
 
+  // The text of LLVM IR has what LLVM's SPIR-V back end does not write: parameters.
   ProcessResult emit_llvm() {
-    return run_clang(request_.source,
-                     {"-emit-llvm", request_.check_only ? "-S" : "-c", "-o", "-", "-"});
+    const bool as_text = request_.check_only || toolchain_.llvm_spirv.empty();
+    return run_clang(request_.source, {"-emit-llvm", as_text ? "-S" : "-c", "-o", "-", "-"});
   }
 
   // Returns the requirements that the variant lacks, if they are its only fault.
@@ -250,6 +251,24 @@ class HostCompiler {
     return status;
   }
 
+  // Lets clang write SPIR-V of the LLVM IR: its target has the version.
+  ProcessResult run_back_end(std::uint32_t version) {
+    std::vector<std::string> arguments = {
+        "-x",
+        "ir",
+        "-O1",
+        "-Xclang",
+        "-disable-llvm-passes",
+        "-Wno-override-module",
+        fmt::format("--target=spirv{}v{}-unknown-unknown", request_.address_bits,
+                    version_text(version))};
+    for (const std::string &name : spirv_extensions(requirements_)) {
+      arguments.insert(arguments.end(), {"-mllvm", "--spirv-ext=+" + name});
+    }
+    arguments.insert(arguments.end(), {"-c", "-o", "-", "-"});
+    return run_compiler(toolchain_.clang, std::move(arguments), llvm_ir_, request_.timeout);
+  }
+
   ProcessResult run_llvm_spirv(std::uint32_t version) {
     std::vector<std::string> arguments = {"--spirv-max-version=" + version_text(version),
                                           "--spirv-mem2reg"};
@@ -262,19 +281,20 @@ class HostCompiler {
     }
     if (!extensions.empty()) arguments.push_back(extensions);
     arguments.insert(arguments.end(), {"-o", "-", "-"});
-    return run_compiler(toolchain_.llvm_spirv, std::move(arguments), bitcode_, request_.timeout);
+    return run_compiler(toolchain_.llvm_spirv, std::move(arguments), llvm_ir_, request_.timeout);
   }
 
   // Tries each version up to the cap, oldest first: more devices accept an older version.
   Status translate() {
     ProcessResult last;
     for (std::uint32_t version = kOldestSpirv; version <= kNewestSpirv; version += kNextSpirv) {
-      ProcessResult spirv = run_llvm_spirv(version);
+      ProcessResult spirv =
+          toolchain_.llvm_spirv.empty() ? run_back_end(version) : run_llvm_spirv(version);
       if (describes_ && spirv.err.find("Unknown command line argument") != std::string::npos) {
         describes_ = false;  // parameters are known by SPIR-V's types alone
         spirv = run_llvm_spirv(version);
       }
-      if (!came_to_an_end(spirv)) return fail_tool("llvm-spirv", spirv);
+      if (!came_to_an_end(spirv)) return fail_tool(translator_name(toolchain_), spirv);
       if (spirv.ok() && !spirv.out.empty()) {
         if (version > request_.spirv_version) return fail_below(version);
         result_.spirv.assign(spirv.out.begin(), spirv.out.end());
@@ -287,15 +307,20 @@ class HostCompiler {
       if (version <= request_.spirv_version) last = std::move(spirv);
       if (extension) break;
     }
-    return fail(HostStage::translate,
-                fmt::format("no SPIR-V {} for this program: llvm-spirv: {}",
-                            version_text(request_.spirv_version), last.reason),
-                compiler_message(last));
+    return fail(
+        HostStage::translate,
+        fmt::format("no SPIR-V {} for this program: {}: {}", version_text(request_.spirv_version),
+                    translator_name(toolchain_), last.reason),
+        compiler_message(last));
   }
 
   // Reads the parameters' names and types, and takes them out of the module, which drivers get as
   // it would be without them: a pack holds them once, and IL that does not change keeps its name.
   void take_parameters() {
+    if (toolchain_.llvm_spirv.empty()) {
+      described_ = kernels_of_llvm_ir(llvm_ir_);
+      return;
+    }
     const auto described = read_spirv(result_.spirv);
     const bool keep_names =
         std::find(options_.begin(), options_.end(), "-cl-kernel-arg-info") != options_.end();
@@ -331,8 +356,10 @@ class HostCompiler {
         toolchain_.spirv_val, {"--target-env", environment(), "-"}, bytes, request_.timeout);
     if (checked.ok()) return {};
     if (!came_to_an_end(checked)) return fail_tool("spirv-val", checked);
-    return fail(HostStage::validate, "llvm-spirv wrote a module that spirv-val refuses",
-                compiler_message(checked));
+    return fail(
+        HostStage::validate,
+        fmt::format("{} wrote a module that spirv-val refuses", translator_name(toolchain_)),
+        compiler_message(checked));
   }
 
   Status inspect() {
@@ -370,14 +397,16 @@ class HostCompiler {
     }
     std::sort(built_in.begin(), built_in.end());
     built_in.erase(std::unique(built_in.begin(), built_in.end()), built_in.end());
-    return fail(HostStage::translate, "llvm-spirv has no SPIR-V for " + joined(built_in), "");
+    return fail(
+        HostStage::translate,
+        fmt::format("{} has no SPIR-V for {}", translator_name(toolchain_), joined(built_in)), "");
   }
 
   const Toolchain &toolchain_;
   const HostCompileRequest &request_;
   std::vector<std::string> requirements_;  // the variant's, and those it should have for its types
   std::vector<std::string> options_;       // for clang
-  std::string bitcode_;
+  std::string llvm_ir_;
   bool is_3_1_as_3_0_ = false;  // clang knows OpenCL C 3.0, but not 3.1, which adds no syntax
   bool describes_ = true;       // whether llvm-spirv takes the option for types
   std::vector<SpirvKernel> described_;  // with names and types

@@ -131,7 +131,7 @@ HostAnswer answer_from(const json &answer, const packs::Variant &record) {
 std::string tools_identity(const Toolchain &toolchain) {
   std::set<std::string> files;
   for (const fs::path *tool : {&toolchain.clang, &toolchain.llvm_spirv, &toolchain.spirv_val}) {
-    if (!add_program(*tool, &files)) return {};
+    if (!tool->empty() && !add_program(*tool, &files)) return {};
   }
   add_headers(toolchain.clang, &files);
   std::string text;

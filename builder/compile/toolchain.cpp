@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches clang and llvm-spirv from the newest LLVM down until their versions agree, and runs them
-// in a fixed environment.
+// Searches clang and llvm-spirv from the newest LLVM down until their versions agree, else a clang
+// that needs no llvm-spirv, and runs them in a fixed environment.
 #include "builder/compile/toolchain.hpp"
 
 #include <algorithm>
@@ -20,8 +20,9 @@ namespace kiln::builder {
 
 namespace {
 
-constexpr int kNewest = 20;
+constexpr int kNewest = 23;
 constexpr int kOldest = 11;
+constexpr int kWritesSpirv = 21;  // first clang that writes SPIR-V by -c
 constexpr std::chrono::milliseconds kVersionTimeout{20'000};
 
 // Returns the number after "version ", as clang and llvm-spirv write it; 0 if there is none.
@@ -76,7 +77,7 @@ std::optional<HostTool> open_tool(const std::string &name, const std::string &se
 
 struct Pair {
   HostTool clang;
-  HostTool llvm_spirv;
+  HostTool llvm_spirv{};  // without a path: clang writes SPIR-V itself
 };
 
 // Opens a clang and an llvm-spirv by name, if both exist and their versions agree.
@@ -128,6 +129,29 @@ std::optional<Pair> search_pair(const std::string &search_path, std::vector<std:
   return open_pair("clang", "llvm-spirv", search_path, tried);
 }
 
+// Returns the names of clang that are in the search path, the newest first.
+std::vector<std::string> clang_names(const std::string &search_path) {
+  std::vector<std::string> names;
+  for (int major = kNewest; major >= kOldest; --major) {
+    const std::string name = fmt::format("clang-{}", major);
+    if (find_executable({name}, search_path)) names.push_back(name);
+  }
+  names.emplace_back("clang");
+  return names;
+}
+
+// Opens the clang with this name, or the newest, if it writes SPIR-V itself. Its LLVM may have been
+// built without that back end: then each variant's compilation says so.
+std::optional<Pair> lone_clang(const std::string &named, const std::string &search_path) {
+  std::vector<std::string> ignored;
+  const auto names = named.empty() ? clang_names(search_path) : std::vector<std::string>{named};
+  for (const std::string &name : names) {
+    const auto clang = open_tool(name, search_path, ignored);
+    if (clang && clang->major >= kWritesSpirv) return Pair{*clang};
+  }
+  return std::nullopt;
+}
+
 std::string path_variable() {
   const char *path = std::getenv("PATH");
   return path != nullptr ? path : "";
@@ -147,15 +171,7 @@ constexpr std::size_t kMaxOutput = std::size_t{64} << 20;
 
 Result<HostTool> find_clang(const std::string &named) {
   const std::string search_path = path_variable();
-  std::vector<std::string> names{named};
-  if (named.empty()) {
-    names.clear();
-    for (int major = kNewest; major >= kOldest; --major) {
-      const std::string name = fmt::format("clang-{}", major);
-      if (find_executable({name}, search_path)) names.push_back(name);
-    }
-    names.emplace_back("clang");
-  }
+  const auto names = named.empty() ? clang_names(search_path) : std::vector<std::string>{named};
   std::vector<std::string> tried;
   for (const std::string &name : names) {
     if (const auto clang = open_tool(name, search_path, tried)) return *clang;
@@ -169,8 +185,8 @@ Result<Toolchain> find_toolchain(const ToolchainRequest &request) {
       request.search_path.empty() ? path_variable() : request.search_path;
   std::vector<std::string> tried;
   const bool is_named = !request.clang.empty() || !request.llvm_spirv.empty();
-  const auto pair =
-      is_named ? named_pair(request, search_path, tried) : search_pair(search_path, tried);
+  auto pair = is_named ? named_pair(request, search_path, tried) : search_pair(search_path, tried);
+  if (!pair && request.llvm_spirv.empty()) pair = lone_clang(request.clang.string(), search_path);
   if (!pair) {
     return not_found("no clang and llvm-spirv of the same LLVM version", tried,
                      "install both, such as the Debian packages clang-15 and llvm-spirv-15, or "
@@ -188,7 +204,8 @@ Result<Toolchain> find_toolchain(const ToolchainRequest &request) {
   toolchain.spirv_val = spirv_val->path;
   toolchain.llvm_major = pair->clang.major;
   toolchain.clang_version = pair->clang.version;
-  toolchain.llvm_spirv_version = pair->llvm_spirv.version;
+  toolchain.llvm_spirv_version =
+      pair->llvm_spirv.path.empty() ? pair->clang.version : pair->llvm_spirv.version;
   toolchain.spirv_val_version = spirv_val->version;
   return toolchain;
 }

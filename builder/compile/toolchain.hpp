@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the host's compilers (clang, llvm-spirv of the same LLVM version, spirv-val) and runs them
-// so that only their input and arguments decide the result.
+// so that only their input and arguments decide the result. Clang 21 and later can write SPIR-V
+// without llvm-spirv, by LLVM's own back end.
 #pragma once
 
 #include <filesystem>
@@ -24,13 +25,18 @@ struct ToolchainRequest {
 
 struct Toolchain {
   std::filesystem::path clang;
-  std::filesystem::path llvm_spirv;
+  std::filesystem::path llvm_spirv;  // empty: clang writes SPIR-V itself
   std::filesystem::path spirv_val;
   int llvm_major = 0;
-  std::string clang_version;  // the version line of each tool's --version, for provenance
-  std::string llvm_spirv_version;
+  std::string clang_version;       // the version line of each tool's --version, for provenance
+  std::string llvm_spirv_version;  // clang's if clang writes SPIR-V itself
   std::string spirv_val_version;
 };
+
+// Returns the name of what writes SPIR-V, for messages.
+inline const char *translator_name(const Toolchain &toolchain) {
+  return toolchain.llvm_spirv.empty() ? "LLVM's SPIR-V back end" : "llvm-spirv";
+}
 
 // One tool.
 struct HostTool {
@@ -40,13 +46,15 @@ struct HostTool {
 };
 
 // Finds clang only, for work that needs no SPIR-V: `named` by path or as a name in PATH; if `named`
-// is empty, the highest of clang-20 to clang-11, else clang. Fails as find_toolchain() does.
+// is empty, the highest of clang-23 to clang-11, else clang. Fails as find_toolchain() does.
 Result<HostTool> find_clang(const std::string &named);
 
-// Tries clang-20 to clang-11, each with the llvm-spirv of the same number, then unversioned names;
-// takes the highest version with both tools. Starts each tool that it finds once or twice, for its
-// version. Safe to use from any thread. Fails with Code::not_found. The message is complete and
-// ready to print: which tools were tried, why they do not serve, and what to install.
+// Tries clang-23 to clang-11, each with the llvm-spirv of the same number, then unversioned names;
+// takes the highest version with both tools. If there is none and llvm-spirv is not named, takes
+// the named clang, or the highest, that writes SPIR-V itself. Starts each tool that it finds once
+// or twice, for its version. Safe to use from any thread. Fails with Code::not_found. The message
+// is complete and ready to print: which tools were tried, why they do not serve, and what to
+// install.
 Result<Toolchain> find_toolchain(const ToolchainRequest &request);
 
 // Returns settings that keep the caller's variables from changing what compilers do.

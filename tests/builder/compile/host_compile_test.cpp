@@ -261,6 +261,37 @@ TEST_CASE("The newest clang that has an llvm-spirv of its version is taken") {
   CHECK(named->clang == folder.path() / "clang-15");
 }
 
+TEST_CASE("Clang 21 and later serve without llvm-spirv, if no clang has one") {
+  TemporaryFolder folder;
+  write_tool(folder, "clang-20", "clang version 20.1.0");
+  write_tool(folder, "spirv-val", "SPIRV-Tools v2023.1");
+  ToolchainRequest request;
+  request.search_path = folder.path().string();
+  CHECK(find_toolchain(request).status().code == Code::not_found);
+  write_tool(folder, "clang-21", "clang version 21.1.8");
+  const auto lone = find_toolchain(request);
+  REQUIRE(lone.ok());
+  CHECK(lone->clang == folder.path() / "clang-21");
+  CHECK(lone->llvm_spirv.empty());
+  CHECK(lone->llvm_spirv_version == "clang version 21.1.8");
+  CHECK(std::string(translator_name(*lone)) == "LLVM's SPIR-V back end");
+
+  request.clang = "clang-20";
+  CHECK(find_toolchain(request).status().code == Code::not_found);
+  request.clang.clear();
+  request.llvm_spirv = "llvm-spirv-21";  // named, and not there
+  CHECK(find_toolchain(request).status().code == Code::not_found);
+  request.llvm_spirv.clear();
+  write_tool(folder, "llvm-spirv-20", "LLVM version 20.1.0");
+  const auto pair = find_toolchain(request);
+  REQUIRE(pair.ok());
+  CHECK(pair->clang == folder.path() / "clang-20");
+  request.clang = "clang-21";
+  const auto named = find_toolchain(request);
+  REQUIRE(named.ok());
+  CHECK(named->llvm_spirv.empty());
+}
+
 TEST_CASE("Tools of unlike versions are refused, and the error says what was tried") {
   TemporaryFolder folder;
   write_tool(folder, "clang-17", "clang version 17.0.1");
