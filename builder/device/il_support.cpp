@@ -160,7 +160,8 @@ Status check_il(packs::View module, const IlSupport &support) {
     } else if (opcode == kOpExtInstImport) {
       const std::string name = module_text(module, at + 2, next);
       // Instructions of such a set only describe: a device may skip them.
-      const bool may_skip = name.starts_with("NonSemantic.");
+      // Every device takes OpenCL.std: an empty list is no answer.
+      const bool may_skip = name.starts_with("NonSemantic.") || support.instruction_sets.empty();
       if (!may_skip && !is_listed_in(support.instruction_sets, name))
         lacking = "instruction set " + name;
     } else {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "builder/finish/intel_binary.hpp"
 #include "builder/finish/launch_sizes.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/jobs/earlier.hpp"
@@ -103,7 +104,10 @@ std::optional<std::string> left_to_make(const packs::Binary *binary,
   const packs::Finish &finish = made->finish;
   const bool is_loaded = !is_virtual(finish) || is_by_driver(finish);
   // drop_spirv() may have added its name.
-  if (is_loaded || finish.finisher.starts_with(device.finisher())) return std::nullopt;
+  const std::string lean = device.finisher() + ", " + kWithoutSpirv;
+  if (is_loaded || finish.finisher == device.finisher() || finish.finisher == lean) {
+    return std::nullopt;
+  }
   return "other tools made the earlier binary";
 }
 

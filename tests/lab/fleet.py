@@ -119,9 +119,10 @@ class Station:
         what a moving one does wrong is reported and fails nothing."""
         return self.emulated or self.device["moving"]
 
-    def build(self, pack, output):
+    def build(self, pack, output, *options):
         """`kiln build` of a pack in the folder; its JSON summary, failed jobs included."""
         done = self.kiln("build", pack, "--device", self.device["select"], "-o", output, "--json",
+                         *options,
                          *(["--preferred"] if self.small else []),
                          *(["-j", "1"] if self.device["id"] in ORDERED_BY_ADDRESS else []))
         expect(done.code in (0, 1) and done.out, f"kiln build ended with {done.code}: {done.err}")
