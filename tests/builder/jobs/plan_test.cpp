@@ -155,8 +155,11 @@ TEST_CASE("a plan skips IL that declares what the device does not report") {
         "the variant needs the SPIR-V capability Groups, which the device lacks");
   CHECK(reason({all.capabilities, {}, all.instruction_sets}) ==
         "the variant needs the SPIR-V extension SPFOO, which the device lacks");
-  CHECK(reason({all.capabilities, all.extensions, {}}) ==
+  CHECK(reason({all.capabilities, all.extensions, {"OpenCL.DebugInfo.100"}}) ==
         "the variant needs the SPIR-V instruction set OpenCL.std, which the device lacks");
+  info.il_support = {all.capabilities, all.extensions, {}};  // no answer
+  CHECK(plain_job(base, info, {}).need == Need::compile);
+  info.il_support = {{6}, {}, {}};
   plain.source.emplace(bytes("source"));
   info.capabilities.compiler = true;  // the source is compiled, not the IL
   CHECK(plain_job(base, info, {}).need == Need::compile);
