@@ -137,9 +137,9 @@ Status check_inputs(const CompileArguments &options, bool sources, bool spool) {
   return check_output(options.output, options.inputs);
 }
 
-// Replaces blobs by those of the pack at `path` that are equal and whole, whose compressed bytes
-// the writer then copies: where nothing changed, compressing a long source costs more than all
-// else.
+// Takes equal blobs from the pack at `path`, so that the writer copies their compressed bytes:
+// compressing long sources again costs more than all else if nothing changed. Damaged blobs are not
+// taken.
 void take_compressed(const std::string &path, packs::Contents *contents) {
   std::shared_ptr<const packs::Pack> pack;
   packs::Contents old;

@@ -207,7 +207,7 @@ double cpu_seconds(const std::function<void()> &work) {
   return waited_seconds() - before;
 }
 
-// Builds the variants of the programs in `base` of which `built` has a binary.
+// Builds the variants of `base` that have a binary in `built`.
 void build_bare(const builder::DeviceInfo &info, const packs::Contents &base,
                 const packs::Contents &built, const std::string &caches) {
   builder::use_driver_caches(caches);

@@ -129,6 +129,16 @@ std::string key(const char *name, const char *version) {
   return fact(device(name, version), "key");
 }
 
+json printed_devices(const ScriptedDriver &driver) {
+  kiln::builder::ProcessRequest request;
+  request.program = KILN_EXECUTABLE;
+  request.arguments = {"devices", "--json"};
+  request.environment = driver.environment();
+  const auto result = kiln::builder::run_tool(request);
+  REQUIRE(result.ok());
+  return json::parse(result.out)["devices"];
+}
+
 }  // namespace
 
 TEST_CASE("each driver's strings, asked through the loader, give its profile and model") {
@@ -255,13 +265,7 @@ TEST_CASE("kiln devices says which rungs a scripted device takes") {
       "max_work_group_size = 77\nlocal_memory = 5\n"
       "extensions = \"cl_nv_device_attribute_query\"\n"
       "compute_capability_major = 8\ncompute_capability_minor = 6\n");
-  kiln::builder::ProcessRequest request;
-  request.program = KILN_EXECUTABLE;
-  request.arguments = {"devices", "--json"};
-  request.environment = driver.environment();
-  const auto result = kiln::builder::run_tool(request);
-  REQUIRE(result.ok());
-  const json printed = json::parse(result.out)["devices"];
+  const json printed = printed_devices(driver);
   REQUIRE(printed.size() == 2);
   CHECK(printed[0]["rungs"] == json{"exact"});
   CHECK(printed[0]["capabilities"]["images"] == false);
@@ -285,13 +289,7 @@ TEST_CASE("a device's answers to cl_khr_spirv_queries are listed, others' are no
       "extensions = \"cl_khr_spirv_queries\"\n" +
       answers + "[[platform.device]]\nname = \"new\"\nversion = \"OpenCL 3.1 x\"\n" + answers +
       "[[platform.device]]\nname = \"silent\"\nversion = \"OpenCL 3.1 x\"\n");
-  kiln::builder::ProcessRequest request;
-  request.program = KILN_EXECUTABLE;
-  request.arguments = {"devices", "--json"};
-  request.environment = driver.environment();
-  const auto result = kiln::builder::run_tool(request);
-  REQUIRE(result.ok());
-  const json printed = json::parse(result.out)["devices"];
+  const json printed = printed_devices(driver);
   REQUIRE(printed.size() == 4);
   const json answered = {{"capabilities", {4, 6}},
                          {"extensions", {"SPV_KHR_expect_assume"}},

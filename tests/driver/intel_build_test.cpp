@@ -13,7 +13,7 @@ using namespace kiln::test;
 
 TEST_CASE("a binary that the driver does not take without its SPIR-V is packed with it") {
   KILN_NEEDS_POCL();
-  // What each device does with a binary without SPIR-V; its driver's version is that, too.
+  // Each device's driver version says what it does with a binary without SPIR-V.
   std::string script = "[[platform]]\nname = \"Intel\"\n";
   for (const std::string response : {"accept", "refuse", "recompile", "segv"}) {
     script +=
