@@ -43,8 +43,8 @@ std::optional<std::uint64_t> number_before(std::string_view line, std::string_vi
   return take_number(&line);
 }
 
-// Reads what freedreno's and radeonsi's compilers print. Both print a kernel as Mesa gives it to
-// them, with its name, then its code, then the figures.
+// Reads what three compilers of Mesa print. Those of freedreno and radeonsi print a kernel as Mesa
+// gives it to them, with its name, then its code, then the figures; panfrost's only the figures.
 class MesaText {
  public:
   void read(std::string_view line) {
@@ -53,6 +53,7 @@ class MesaText {
     if (read_name(line)) return;
     if (line.starts_with("stp.") || line.starts_with("ldp.")) ++private_accesses_;
     if (line.starts_with("; CL prog ")) return read_freedreno(line);
+    if (line.starts_with("SHADER-DB: ")) return read_panfrost(line);
     if (line.starts_with("***")) {
       in_radeonsi_ = line == "*** SHADER STATS ***";
       spilled_scalars_.reset();
@@ -91,6 +92,21 @@ class MesaText {
       }
       if (word == "instr") add(StatisticName::spills, private_accesses_);
     }
+  }
+
+  // "SHADER-DB: MESA_SHADER_KERNEL shader: 134 inst, 0.9 sfu, 72 quadwords, 2:1 spills:fills"
+  void read_panfrost(std::string_view line) {
+    if (line.find("MESA_SHADER_KERNEL") == line.npos) return;
+    const auto instructions = number_before(line, " inst,");
+    if (instructions) figures_.push_back({{}, StatisticName::instructions, *instructions});
+    const auto quadwords = number_before(line, " quadwords,");
+    if (quadwords) figures_.push_back({{}, StatisticName::code_bytes, *quadwords * 16});
+    line.remove_prefix(line.rfind(' ', line.find(" spills:fills") - 1) + 1);
+    const auto spilled = take_number(&line);
+    if (!spilled || !line.starts_with(':')) return;
+    line.remove_prefix(1);
+    const auto filled = take_number(&line);
+    if (filled) figures_.push_back({{}, StatisticName::spills, *spilled + *filled});
   }
 
   // "VGPRS: 8"
@@ -161,6 +177,7 @@ Figures figures_in_ptxas_text(std::string_view text) {
 const std::vector<std::pair<const char *, const char *>> &mesa_talks() {
   static const std::vector<std::pair<const char *, const char *>> variables = {
       {"AMD_DEBUG", "cs,initnir,asm,stats"},  // no stats without asm
+      {"BIFROST_MESA_DEBUG", "shaderdb"},
       {"IR3_SHADER_DEBUG", "cs,nocache"},
       {"FD_MESA_DEBUG", "serialc"}};
   return variables;

@@ -11,7 +11,8 @@
 
 namespace kiln::builder {
 
-// Returns the figures in what freedreno's and radeonsi's compilers print. Other lines give none:
+// Returns the figures in what Mesa's compilers of freedreno, radeonsi and panfrost print; the last
+// one names no kernel. Other lines give none:
 // these texts are for Mesa's developers, and change. Never throws except for lack of memory.
 Figures figures_in_mesa_text(std::string_view text);
 

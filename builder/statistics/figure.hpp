@@ -11,7 +11,7 @@
 namespace kiln::builder {
 
 struct Figure {
-  std::string kernel;
+  std::string kernel;  // empty: the compiler did not name it
   packs::StatisticName name;
   std::uint64_t value;
   bool operator==(const Figure &) const = default;

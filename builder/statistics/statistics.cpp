@@ -26,7 +26,8 @@ std::vector<packs::Statistic> statistics_of(const packs::Variant &variant, const
   std::map<std::pair<std::uint32_t, packs::StatisticName>, std::uint64_t> all;
   for (const Figure &figure : figures) {
     for (std::uint32_t i = 0; i < variant.kernels.size(); ++i) {
-      if (variant.kernels[i].name != figure.kernel) continue;
+      const bool is_only = figure.kernel.empty() && variant.kernels.size() == 1;
+      if (variant.kernels[i].name != figure.kernel && !is_only) continue;
       const auto [place, fresh] = all.emplace(std::pair(i, figure.name), figure.value);
       const bool least = figure.name == packs::StatisticName::waves;
       if (!fresh) {

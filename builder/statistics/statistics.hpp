@@ -10,7 +10,8 @@
 namespace kiln::builder {
 
 // Returns the figures of the variant's kernels. Of several for one kernel and name, which a driver
-// gives that compiles a kernel for several uses, the worst: the largest, for waves the smallest.
+// gives that compiles a kernel for several uses, the worst: the largest, for waves the smallest. A
+// figure without a kernel's name is of the only kernel; of several kernels it is nobody's.
 std::vector<packs::Statistic> statistics_of(const packs::Variant &variant, const Figures &figures);
 
 // Returns the variant's statistics by what its binary and its build log say.

@@ -166,13 +166,17 @@ class Models:
         return done.expect_code(0, "kiln build").json(), seconds
 
     def emulated(self, model):
-        """Mali's driver builds, and the pack says that it died at the launch."""
+        """Mali's driver builds, and the pack says that it died at the launch, and what the compiler,
+        which ran before that, said of the kernel."""
         _, seconds = self.emulate(model)
         (target,) = targets_of(self.kiln, self.work, f"{model}.kiln")
         (binary,) = target["binaries"]
         final, why = finish_of(binary)
         expect(final == NEVER and why.startswith(f"{WHY}; {DIED}"), f"it says {final}, {why}")
-        return seconds
+        told = binary["provenance"]["statistics"]
+        expect(len(told) == 1 and told[0]["instructions"] > 0 and "spills" in told[0],
+               f"of the kernel it tells {told}")
+        return f"{seconds}, {told[0]['instructions']} instructions"
 
     def listed(self, model):
         """The driver of another architecture lists the GPU, and there is a program to build for it."""

@@ -79,6 +79,20 @@ TEST_CASE("radeonsi's statistics tell figures of each kernel", "[statistics]") {
                                                    {"blur", StatisticName::waves, 10}});
 }
 
+// Mesa 25.0 as Mali-G57, which prints a kernel's code without its name before.
+TEST_CASE("panfrost's statistics tell figures of a kernel without its name", "[statistics]") {
+  CHECK(figures_in_mesa_text("SHADER-DB: MESA_SHADER_KERNEL shader: 134 inst, 12.000000 cycles, "
+                             "0.312500 fma, 12.000000 ls, 72 quadwords, 2 threads, 1 loops, "
+                             "3:4 spills:fills\nMESA: error: export failed\n") ==
+        Figures{{"", StatisticName::instructions, 134},
+                {"", StatisticName::code_bytes, 1152},
+                {"", StatisticName::spills, 7}});
+  CHECK(figures_in_mesa_text("SHADER-DB: MESA_SHADER_VERTEX shader: 9 inst, 1:1 spills:fills\n"
+                             "SHADER-DB: MESA_SHADER_KERNEL shader: \n"
+                             "SHADER-DB: MESA_SHADER_KERNEL shader: few inst, 3 spills:fills\n")
+            .empty());
+}
+
 // ptxas 13.0, -v.
 const char kPtxas[] = R"(ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function 'second' for 'sm_75'

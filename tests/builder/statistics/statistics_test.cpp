@@ -42,6 +42,13 @@ TEST_CASE("of several figures of one kind the worst is kept", "[statistics]") {
                                               {0, StatisticName::waves, 10}});
 }
 
+TEST_CASE("a figure without a kernel's name is of the only kernel", "[statistics]") {
+  const Figures unnamed = {{"", StatisticName::spills, 3}};
+  CHECK(statistics_of(with_kernels({"first"}), unnamed) ==
+        std::vector<packs::Statistic>{{0, StatisticName::spills, 3}});
+  CHECK(statistics_of(with_kernels({"first", "second"}), unnamed).empty());
+}
+
 TEST_CASE("limits are the largest figures that a kernel may have, of waves the smallest",
           "[statistics]") {
   packs::Variant variant = with_kernels({"first", "second"});
