@@ -2,13 +2,19 @@
 // kiln record and kiln serve: run an application that does not know Kiln, with the layer between it
 // and its driver.
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <sstream>
 
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include "builder/cli/layer_options.hpp"
 #include "builder/cli/parse.hpp"
+#include "builder/inspect/report_sum.hpp"
 #include "builder/layer/record_summary.hpp"
 #include "builder/process/foreground.hpp"
 #include "builder/process/fork_call.hpp"
@@ -49,7 +55,39 @@ int record(const LayerArguments &arguments) {
   return exit.ok() ? builder::end_as(*exit) : fail(exit.status());
 }
 
-int serve(const ServeArguments &arguments) {
+// Says what the gate saw. Returns whether every program was what --require allows.
+bool passes_gate(const ServeArguments &arguments, const builder::ReportSums &sums) {
+  if (sums.processes.empty()) {
+    complain(
+        "the application did not reach Kiln's layer, so nothing was checked; see 'kiln doctor'");
+    return false;
+  }
+  std::size_t refused = 0;
+  for (const auto &[outcome, row] : sums.rows)
+    refused += outcome.first == "refused" ? row.count : 0;
+  complain(fmt::format("--require {}: {} of {} program builds refused", arguments.require, refused,
+                       builder::builds_of(sums)));
+  if (refused == 0) return true;
+  std::fputs(builder::report_builds_text(sums).c_str(), stderr);
+  complain("this adds what is missing:\n  kiln record -o app.spool -- " +
+           builder::shell_command(arguments.command) +
+           "\n  kiln compile app.spool -o base.kiln && kiln build base.kiln -o app.kiln");
+  return false;
+}
+
+// Runs the application to its end as a gate.
+int serve_and_check(const ServeArguments &arguments, const builder::Variables &variables) {
+  std::error_code error;
+  const std::uintmax_t before = fs::file_size(arguments.report, error);
+  const auto exit = run_under_layer(arguments.command, variables, "serve");
+  if (!exit.ok()) return fail(exit.status());
+  builder::ReportSums sums;
+  std::istringstream lines(report_lines(arguments.report, error ? 0 : before));
+  if (Status s = builder::add_report_lines(lines, arguments.report, &sums); !s.ok()) return fail(s);
+  return passes_gate(arguments, sums) ? builder::end_as(*exit) : kSomeFailed;
+}
+
+int serve(ServeArguments arguments) {
   if (arguments.packs.empty() && arguments.overlay.empty()) {
     return fail(
         {Code::bad_argument, "kiln serve needs --pack or --overlay; see 'kiln serve --help'"});
@@ -60,6 +98,15 @@ int serve(const ServeArguments &arguments) {
                                          : "--print-env runs no command"});
   }
   const builder::LoaderChoice loader = builder::choose_icd_loader();
+  const bool is_gate = !arguments.require.empty() && arguments.print_form.empty();
+  if (is_gate && !loader.why_not.empty()) return fail({Code::no_opencl, loader.why_not});
+  std::optional<builder::TemporaryFolder> folder;
+  if (is_gate && arguments.report.empty()) {
+    auto made = builder::TemporaryFolder::make();
+    if (!made.ok()) return fail(made.status());
+    arguments.report = made->path() + "/report";
+    folder.emplace(*std::move(made));
+  }
   auto variables = variables_of(arguments, loader);
   if (!variables.ok()) return fail(variables.status());
   print_preload(loader);
@@ -76,6 +123,7 @@ int serve(const ServeArguments &arguments) {
     std::error_code ignored;
     fs::create_directories(fs::absolute(arguments.overlay, ignored).parent_path(), ignored);
   }
+  if (is_gate) return serve_and_check(arguments, *variables);
   set_variables(*variables, "serve");
   std::vector<char *> words;
   for (const std::string &word : arguments.command)
@@ -107,6 +155,12 @@ void add_serve(CLI::App &app, Command *command) {
   add_serving_options(*sub, arguments.get());
   add_application(*sub, arguments.get());
   add_report_option(*sub, &arguments->report, kReport);
+  sub->add_option(
+         "--require", arguments->require,
+         "Require 'final' code, an 'exact' binary or at least 'il': a program that needs more "
+         "fails to build, and the exit code is 1")
+      ->type_name("WORD")
+      ->check(CLI::IsMember({"final", "exact", "il"}).description(""));
   sub->add_option("--print-env", arguments->print_form,
                   "Run nothing; print the variables that do the same: for 'sh', 'environment.d', "
                   "'systemd', 'desktop' or 'container'")

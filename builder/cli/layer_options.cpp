@@ -104,6 +104,7 @@ Result<builder::Variables> variables_of(const LayerArguments &arguments,
   environment.report = whole_path(arguments.report);
   environment.spool = whole_path(arguments.spool);
   environment.preload = loader.preload;
+  environment.require = arguments.require;
   return builder::layer_variables(environment);
 }
 

@@ -19,6 +19,7 @@ struct LayerArguments {
   std::string spool;               // record
   std::vector<std::string> packs;  // serve
   std::string overlay;             // serve
+  std::string require;             // serve
   std::string report;
 };
 

@@ -24,7 +24,7 @@ namespace {
 using nlohmann::json;
 
 // The outcomes of builds, in the order of the text.
-constexpr std::array<std::string_view, 3> kBuilds = {"served", "compiled", "passed"};
+constexpr std::array<std::string_view, 4> kBuilds = {"served", "compiled", "passed", "refused"};
 
 // A line that is longer is cut, and is then no JSON: a file without line ends must not fill the
 // memory.

@@ -152,6 +152,7 @@ Result<Variables> layer_variables(const LayerEnvironment &environment) {
   add("KILN_PACK", packs);
   add("KILN_OVERLAY", environment.overlay);
   add("KILN_REPORT", environment.report);
+  add("KILN_REQUIRE", environment.require);
   return variables;
 }
 

@@ -19,6 +19,7 @@ struct LayerEnvironment {
   std::string report;              // empty: none
   std::string preload;             // an ICD loader that takes layers; empty: none is needed
   std::string spool;               // empty: the layer serves
+  std::string require;             // word of KILN_REQUIRE; empty: nothing
 };
 
 using Variables = std::vector<std::pair<std::string, std::string>>;

@@ -38,6 +38,18 @@ cl_int binaries_info(cl_program own, const Twin &twin, cl_program_info what, std
   return answer(of_all.data(), whole, room, out, size);
 }
 
+cl_int refused_info(cl_program own, const Refusal &refusal, cl_device_id device,
+                    cl_program_build_info what, std::size_t room, void *out, std::size_t *size) {
+  constexpr cl_build_status kStatus = CL_BUILD_ERROR;
+  if (!contains(refusal.devices, device)) return unbuilt_info(own, device, what, room, out, size);
+  if (what == CL_PROGRAM_BUILD_STATUS) return answer(&kStatus, sizeof(kStatus), room, out, size);
+  if (what != CL_PROGRAM_BUILD_LOG && what != CL_PROGRAM_BUILD_OPTIONS) {
+    return next.clGetProgramBuildInfo(own, device, what, room, out, size);
+  }
+  const std::string &text = what == CL_PROGRAM_BUILD_LOG ? refusal.log : refusal.options.text;
+  return answer(text.c_str(), text.size() + 1, room, out, size);
+}
+
 cl_int unbuilt_info(cl_program own, cl_device_id device, cl_program_build_info what,
                     std::size_t room, void *out, std::size_t *size) {
   if (what != CL_PROGRAM_BUILD_LOG) {

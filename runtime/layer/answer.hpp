@@ -26,6 +26,10 @@ inline cl_int answer(const void *value, std::size_t size, std::size_t room, void
 cl_int binaries_info(cl_program own, const Twin &twin, cl_program_info what, std::size_t room,
                      void *out, std::size_t *size);
 
+// Answers clGetProgramBuildInfo for a program of which a build was refused.
+cl_int refused_info(cl_program own, const Refusal &refusal, cl_device_id device,
+                    cl_program_build_info what, std::size_t room, void *out, std::size_t *size);
+
 // Answers clGetProgramBuildInfo for a device for which the driver did not build the twin.
 cl_int unbuilt_info(cl_program own, cl_device_id device, cl_program_build_info what,
                     std::size_t room, void *out, std::size_t *size);

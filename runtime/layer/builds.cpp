@@ -8,9 +8,7 @@
 #include <numeric>
 
 #include "kiln/packs/bytes.hpp"
-#include "runtime/layer/base/build_report.hpp"
 #include "runtime/layer/base/devices.hpp"
-#include "runtime/layer/base/settings.hpp"
 #include "runtime/layer/record/launches.hpp"
 #include "runtime/layer/record/record.hpp"
 #include "runtime/layer/serve.hpp"
@@ -207,7 +205,7 @@ bool is_followed(const BinaryArguments &arguments) {
          arguments.lengths[0] != 0 && is_of(arguments.context, arguments.devices[0]);
 }
 
-cl_program refuse(const std::string &why, cl_int *status, cl_int *code) {
+cl_program refuse_own_binary(const std::string &why, cl_int *status, cl_int *code) {
   Built built;
   built.reason = "the application's own binary: " + why;
   report_build(built, nullptr);
@@ -228,6 +226,24 @@ Status note_built(cl_program built, cl_program launched, const Devices &devices,
     complain_once((settings().record ? "not recorded: " : "not kept: ") + status.message);
   }
   return status;
+}
+
+void refuse(const ProgramPointer &program, const Options &options, const Devices &devices,
+            Built *built) {
+  refuse(built);
+  objects().set_twin(program, nullptr);
+  objects().set_refusal(
+      program, std::make_shared<Refusal>(Refusal{
+                   "Kiln compiles nothing here: " + built->reason + "\n", options, devices}));
+}
+
+void refuse(Built *built) {
+  built->refused = true;
+  built->rung.clear();
+  built->reason += packs::concat({" (KILN_REQUIRE=", require_word(), ")"});
+  complain(packs::concat(
+      {"refused ", built->program.empty() ? "a program" : built->program, ": ", built->reason}));
+  report_build(*built, nullptr);
 }
 
 packs::Result<Devices> devices_asked(const BuildArguments &arguments, const Devices &all) {
@@ -252,6 +268,7 @@ cl_program built_from_text(Twin *twin) {
   const std::lock_guard<std::mutex> lock(twin->asking);
   if (twin->asked) return twin->of_text.get();
   twin->asked = true;
+  if (requires_binaries()) return nullptr;
   const cl_program made = create_named(context_of(twin->program), twin->whole);
   if (made == nullptr) return nullptr;
   runtime::Handle<cl_program> built(made, next.clReleaseProgram);
@@ -286,6 +303,7 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
     std::unique_lock<std::mutex> lock(program->building);
     if (objects().has_kernels(program)) return CL_INVALID_OPERATION;
     objects().set_compilation(program, nullptr);
+    objects().set_refusal(program, nullptr);
     launches().set_program(program->handle, "");
     Built built;
     const Options options = arguments.given_options();
@@ -314,6 +332,11 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
     built.missing = is_missed ? served.reason : "no pack has it";
     if (served.program != nullptr) {
       take_twin(program, *whole, options, *stands, served, &built);
+    } else if (requires_binaries()) {
+      refuse(program, options, devices, &built);
+      lock.unlock();
+      if (arguments.notify != nullptr) arguments.notify(program->handle, arguments.user);
+      return CL_BUILD_PROGRAM_FAILURE;
     } else {
       const bool keeps = served.is_unknown && !settings().overlay.empty();
       const bool notes = whole != nullptr && (is_given || stands.ok()) && (records || keeps);
@@ -352,7 +375,7 @@ cl_program create_with_binary(const BinaryArguments &arguments, cl_int *status, 
   }
   const runtime::DriverTask task = task_of(arguments);
   const packs::Status allowed = quarantine->check(task);
-  if (!allowed.ok()) return refuse(allowed.message, status, code);
+  if (!allowed.ok()) return refuse_own_binary(allowed.message, status, code);
   cl_program made = nullptr;
   {
     const runtime::Guarded guarded(quarantine, task, 0);

@@ -5,6 +5,8 @@
 
 #include <functional>
 
+#include "runtime/layer/base/build_report.hpp"
+#include "runtime/layer/base/settings.hpp"
 #include "runtime/layer/cached_programs.hpp"
 #include "runtime/layer/objects.hpp"
 
@@ -24,6 +26,9 @@ struct BuildArguments {
   Options given_options() const { return {options_text(), options == nullptr}; }
 };
 
+// Returns whether nothing may be left to the driver's compiler.
+inline bool requires_binaries() { return settings().require != Require::nothing; }
+
 // Returns the devices that the call names, each once; `all` are the program's devices. Fails with
 // the reason why the call is left to the driver.
 packs::Result<Devices> devices_asked(const BuildArguments &arguments, const Devices &all);
@@ -36,6 +41,13 @@ packs::Status note_built(cl_program built, cl_program launched, const Devices &d
 // Returns the twin's program as the driver builds it from the text that was named. Builds it once;
 // the twin owns it. Returns null if the driver fails.
 cl_program built_from_text(Twin *twin);
+
+// Has the program's build or compilation fail, since the settings require a binary that there is
+// not; says so on standard error and in the report.
+void refuse(const ProgramPointer &program, const Options &options, const Devices &devices,
+            Built *built);
+// The same for a link, which leaves no program.
+void refuse(Built *built);
 
 // Does clBuildProgram, with a twin if there is one; then calls back from this thread.
 cl_int build(const ProgramPointer &program, const BuildArguments &arguments);

@@ -171,6 +171,9 @@ cl_int CL_API_CALL get_program_info(cl_program program, cl_program_info what, si
 cl_int CL_API_CALL get_program_build_info(cl_program program, cl_device_id device,
                                           cl_program_build_info what, size_t room, void *out,
                                           size_t *size) {
+  if (const RefusalPointer refusal = objects().refusal_of(program)) {
+    return refused_info(program, *refusal, device, what, room, out, size);
+  }
   const auto deferred = deferred_build_info(program, device, what, room, out, size);
   if (deferred) return *deferred;
   const bool asks_options = what == CL_PROGRAM_BUILD_OPTIONS;
@@ -393,7 +396,9 @@ cl_int CL_API_CALL get_kernel_info(cl_kernel kernel, cl_kernel_info what, size_t
 }  // namespace
 
 void set_hooks(cl_icd_dispatch *table) {
-  if (!settings().record && settings().packs.empty() && settings().overlay.empty()) return;
+  const bool is_idle = !settings().record && settings().packs.empty() &&
+                       settings().overlay.empty() && settings().require == Require::nothing;
+  if (is_idle) return;
   set_launch_hooks(table);
   table->clCreateProgramWithSource = create_program_with_source;
   if (table->clCreateProgramWithIL != nullptr) {

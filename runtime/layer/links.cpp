@@ -190,10 +190,23 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
                    can_serve_link_of(compilation->whole.name, compilation->devices))) {
     compilation->is_deferred = true;
     objects().set_twin(program, nullptr);
+    objects().set_refusal(program, nullptr);
     objects().set_compilation(program, compilation);
     return CL_SUCCESS;
   }
   objects().set_compilation(program, nullptr);
+  objects().set_refusal(program, nullptr);
+  if (requires_binaries()) {
+    Built built;
+    if (compilation != nullptr) built.program = compilation->whole.name;
+    built.reason = "no pack has it or a link of it";
+    refuse(program, arguments.build.given_options(), devices_of(program->handle), &built);
+    lock.unlock();
+    if (arguments.build.notify != nullptr) {
+      arguments.build.notify(program->handle, arguments.build.user);
+    }
+    return CL_COMPILE_PROGRAM_FAILURE;
+  }
   const bool is_given = compilation != nullptr &&
                         is_as_given(compilation->whole, *program, compilation->options.text);
   const bool may_stand =
@@ -266,6 +279,11 @@ cl_program link(const LinkArguments &arguments, cl_int *code) {
       return served.program;
     }
     notes = served.is_unknown && (settings().record || !settings().overlay.empty());
+  }
+  if (requires_binaries()) {
+    refuse(&built);
+    *code = CL_LINK_PROGRAM_FAILURE;
+    return nullptr;
   }
   const cl_program linked = link_by_driver(arguments, code);
   if (linked != nullptr) launches().set_program(linked, "");

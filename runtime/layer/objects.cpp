@@ -103,6 +103,17 @@ void Objects::set_compilation(const ProgramPointer &program, CompilationPointer 
   program->compilation.swap(compilation);  // the parameter outlives the lock
 }
 
+RefusalPointer Objects::refusal_of(cl_program handle) const {
+  const Lock lock(mutex_);
+  const auto found = programs_.find(handle);
+  return found == programs_.end() ? nullptr : found->second->refusal;
+}
+
+void Objects::set_refusal(const ProgramPointer &program, RefusalPointer refusal) {
+  const Lock lock(mutex_);
+  program->refusal.swap(refusal);  // the parameter outlives the lock
+}
+
 bool Objects::has_kernels(const ProgramPointer &program) const {
   const Lock lock(mutex_);
   return program->twin != nullptr && program->kernels != 0;

@@ -80,6 +80,14 @@ struct Compilation {
 };
 using CompilationPointer = std::shared_ptr<const Compilation>;
 
+// A build or compilation that failed because the settings require a binary.
+struct Refusal {
+  std::string log;
+  Options options;
+  Devices devices;
+};
+using RefusalPointer = std::shared_ptr<const Refusal>;
+
 struct Program {
   enum class Kind {
     from_source,
@@ -105,6 +113,7 @@ struct Program {
   // Fields guarded by Objects.
   TwinPointer twin;                // null: the handle stands for itself
   CompilationPointer compilation;  // null: not compiled, or by a call that is not followed
+  RefusalPointer refusal;          // null: the last build was not refused
   unsigned references = 1;         // held by the application
   unsigned kernels = 0;            // the twin's kernels that exist or are being created
 };
@@ -136,6 +145,8 @@ class Objects {
   void set_twin(const ProgramPointer &program, TwinPointer twin);
   CompilationPointer compilation_of(cl_program handle) const;  // or null
   void set_compilation(const ProgramPointer &program, CompilationPointer compilation);
+  RefusalPointer refusal_of(cl_program handle) const;  // or null
+  void set_refusal(const ProgramPointer &program, RefusalPointer refusal);
   bool has_kernels(const ProgramPointer &program) const;
 
   // Returns the program's twin, or null. A twin counts as having one more kernel until

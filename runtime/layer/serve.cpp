@@ -139,14 +139,21 @@ bool hold(const Devices &devices, const Holds &holds) {
   return true;
 }
 
+// Tells why nothing was loaded from the rungs that were tried.
+std::string misses(const runtime::Report &report) {
+  std::string text;
+  for (const runtime::RungResult &result : report.rungs) {
+    if (result.outcome == KILN_OUTCOME_SKIPPED || result.reason.empty()) continue;
+    if (!text.empty()) text += "; ";
+    text += packs::concat({runtime::rung_name(result.rung), ": ", result.reason});
+  }
+  return text;
+}
+
 // Tells why no binary was loaded, if the program was compiled.
 void explain(const runtime::Report &report, Served *served) {
   if (!is_compiled(served->rung)) return;
-  for (const runtime::RungResult &result : report.rungs) {
-    if (result.outcome == KILN_OUTCOME_SKIPPED || result.reason.empty()) continue;
-    if (!served->miss.empty()) served->miss += "; ";
-    served->miss += packs::concat({runtime::rung_name(result.rung), ": ", result.reason});
-  }
+  served->miss = misses(report);
   runtime::append_nearest(report, &served->nearest);
 }
 
@@ -178,7 +185,27 @@ kiln_loader *open_loader(kiln_pack *pack, kiln_device *device, cl_context contex
 unsigned flags_for(const kiln_pack &pack, const std::string &name) {
   const packs::VariantRefs variants = pack.pack->find_program(name).variants();
   const bool is_il = variants.size() != 0 && variants[0].source() == 0;
-  return is_il ? 0 : KILN_LOAD_NO_IL;
+  unsigned flags = is_il ? 0 : KILN_LOAD_NO_IL;
+  if (settings().require != Require::nothing) flags |= KILN_LOAD_NO_SOURCE;
+  if (settings().require >= Require::exact) flags |= KILN_LOAD_NO_IL | KILN_LOAD_CHECK_RECOMPILED;
+  return flags;
+}
+
+// Returns why the settings do not allow what was loaded; empty if they do.
+std::string not_allowed(const runtime::LoadResult &result) {
+  const Require require = settings().require;
+  if (require == Require::nothing) return "";
+  const runtime::Report &report = *result.report;
+  if (!result.error.ok()) return misses(report);  // maybe empty: then the error tells
+  if (require >= Require::exact && report.rung == KILN_RUNG_INTERMEDIATE) {
+    return "the driver compiles the pack's PTX";
+  }
+  if (require >= Require::exact && report.recompiled.value_or(false)) {
+    return "the driver recompiled the binary";
+  }
+  if (require != Require::final || report.final == KILN_FINAL_YES) return "";
+  return report.why_not_final.empty() ? "it is not known whether its binary is final"
+                                      : "its binary is not final: " + report.why_not_final;
 }
 
 // Returns whether the program would be compiled, and fills in why.
@@ -202,7 +229,8 @@ Served load(const std::string &name, const Found &found, kiln_device *device, cl
   if (loader == nullptr) return served;
   const runtime::LoadResult result =
       loader->programs.load(name, found.variant, flags_for(*found.pack, name));
-  if (result.error.ok()) {
+  const std::string fault = not_allowed(result);
+  if (result.error.ok() && fault.empty()) {
     served.program = result.program->built.program.get();
     next.clRetainProgram(served.program);
     launches().set_program(served.program, "");  // the driver may reuse a handle
@@ -218,11 +246,15 @@ Served load(const std::string &name, const Found &found, kiln_device *device, cl
     }
   }
   packs::Status status = result.error;
+  if (!fault.empty()) status = packs::Status::error(packs::Code::failed, fault);
   if (status.ok() && bytes != nullptr) {
     status =
         runtime::ask_for_binary(*loader->loader, result.program->variant, served.program, bytes);
   }
-  if (!status.ok()) served.reason = status.message;
+  if (!status.ok()) {
+    served.reason = status.message;
+    runtime::append_nearest(*result.report, &served.nearest);
+  }
   kiln_loader_release(loader);
   return served;
 }

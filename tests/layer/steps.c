@@ -13,6 +13,7 @@
  *                         size, and prints its result, which is VALUE of the header
  *     arguments           prints what is told of its argument
  *     tried[:OPTIONS]     builds, and prints whether the driver does
+ *     said                prints the status and the log of the last build
  *     header:NAME         compiles with "steps.h" as a header of this name, and links
  *     value               prints the work-group size that the kernel requires, if there is a
  * program log                 prints what the last build's log says of files called *.h, without
@@ -136,6 +137,14 @@ static void print_log(void) {
   }
 }
 
+static void print_said(void) {
+  static char log[1 << 16];
+  cl_build_status status = CL_BUILD_NONE;
+  clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_STATUS, sizeof(status), &status, NULL);
+  clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL);
+  printf("%d %s\n", status, log);
+}
+
 static void compile(const char *options) {
   int i;
   parts[0] = created(caller);
@@ -205,6 +214,8 @@ static void take_step(const char *step) {
     own = file_text;
   } else if (begins(step, "tried")) {
     try_build(rest);
+  } else if (begins(step, "said")) {
+    print_said();
   } else if (begins(step, "header:")) {
     compile_with(rest);
   } else if (begins(step, "value")) {

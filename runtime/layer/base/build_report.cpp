@@ -29,6 +29,7 @@ using Clock = std::chrono::steady_clock;
 std::atomic<bool> was_launched{false};
 
 const char *outcome_of(const Built &built) {
+  if (built.refused) return "refused";
   if (built.rung.empty()) return "passed";
   return is_compiled(built.rung) ? "compiled" : "served";
 }
@@ -96,7 +97,8 @@ std::chrono::microseconds age_of_process() {
 // Adds up the compilations of this process.
 void note_compilation(const Built &built) {
   static std::atomic<std::int64_t> all{0};
-  if (!settings().serve || !(built.rung.empty() || is_compiled(built.rung))) return;
+  if (!settings().serve || built.refused) return;
+  if (!built.rung.empty() && !is_compiled(built.rung)) return;
   const std::int64_t took = since(built.start).count();
   const std::int64_t before = all.fetch_add(took);
   const std::int64_t limit = std::chrono::microseconds(kLongCompilation).count();

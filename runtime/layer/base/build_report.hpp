@@ -13,11 +13,12 @@ namespace kiln::layer {
 
 // A build that an application asked for.
 struct Built {
-  std::string program;  // program_name()
-  std::string rung;     // empty: built by the driver, as the application asked
-  std::string reason;   // why it was not loaded from a binary; empty if it was
-  std::string nearest;  // JSON, from Served
-  std::string missing;  // why it was not served, for the reason of a build that is noted
+  std::string program;   // program_name()
+  std::string rung;      // empty: built by the driver, as the application asked
+  std::string reason;    // why it was not loaded from a binary; empty if it was
+  std::string nearest;   // JSON, from Served
+  std::string missing;   // why it was not served, for the reason of a build that is noted
+  bool refused = false;  // the settings require more than there is
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
@@ -35,10 +36,11 @@ const std::string &this_process();
 // Reports that the layer was reached: "started".
 void report_start();
 
-// Reports a build: "served", "compiled" (from the pack's source, for the overlay) or "passed", with
-// the names of the kernels and devices of `made`, which may be null, and the time since
-// `built.start`, which the application waited unless it asked for a callback. Under `kiln serve`,
-// also says on standard error, once, that programs have been compiled for over kLongCompilation.
+// Reports a build: "served", "compiled" (from the pack's source, for the overlay), "passed" or
+// "refused", with the names of the kernels and devices of `made`, which may be null, and the time
+// since `built.start`, which the application waited unless it asked for a callback. Under `kiln
+// serve`, also says on standard error, once, that programs have been compiled for over
+// kLongCompilation.
 inline constexpr std::chrono::seconds kLongCompilation{2};
 void report_build(const Built &built, cl_program made);
 

@@ -42,6 +42,18 @@ std::vector<std::string> packs() {
   return present(parts(variable("KILN_PACK_PATH", kSystemPacks)));
 }
 
+// An unknown word is the strictest one: a gate must not stand open for a slip of the pen.
+Require required() {
+  const std::string word = variable("KILN_REQUIRE");
+  if (word.empty()) return Require::nothing;
+  const auto *found = std::find(std::begin(kRequireWords), std::end(kRequireWords), word);
+  if (found == std::end(kRequireWords)) {
+    complain("KILN_REQUIRE=" + word + ": expected il, exact or final; taken as final");
+    return Require::final;
+  }
+  return static_cast<Require>(1 + (found - std::begin(kRequireWords)));
+}
+
 Settings read_settings() {
   Settings made;
   if (getauxval(AT_SECURE) != 0) return made;  // runs with another user's rights
@@ -53,6 +65,7 @@ Settings read_settings() {
   made.background = variable("KILN_BACKGROUND") != "0";
   made.tuned = variable("KILN_TUNED") != "0";
   made.report = variable("KILN_REPORT");
+  if (!made.record) made.require = required();
   return made;
 }
 
@@ -61,6 +74,11 @@ Settings read_settings() {
 const Settings &settings() {
   static const Settings &read = *new Settings(read_settings());
   return read;
+}
+
+const char *require_word() {
+  const auto required = static_cast<std::size_t>(settings().require);
+  return required == 0 ? "" : kRequireWords[required - 1];
 }
 
 void complain(const std::string &text) { std::fprintf(stderr, "kiln layer: %s\n", text.c_str()); }

@@ -10,6 +10,14 @@ namespace kiln::layer {
 
 inline constexpr char kSystemPacks[] = "/usr/share/kiln/packs";
 
+// What a program may at most need; a program that needs more is refused. In ascending order.
+enum class Require {
+  nothing,
+  il,     // PTX, or the application's own SPIR-V, compiled by the driver
+  exact,  // a binary for this device and driver
+  final,  // one whose first launch compiles nothing
+};
+
 struct Settings {
   bool record = false;  // KILN_LAYER=record, and there is a spool
   bool serve = false;   // KILN_LAYER=serve: `kiln serve` is running the application
@@ -17,13 +25,20 @@ struct Settings {
   // KILN_PACK: files, and folders of *.kiln files; otherwise the existing folders of KILN_PACK_PATH
   // or kSystemPacks.
   std::vector<std::string> packs;
-  std::string overlay;     // KILN_OVERLAY: folder; empty: none
-  bool background = true;  // start `kiln overlay build`; off with KILN_BACKGROUND=0
-  bool tuned = true;       // use measured work-group sizes; off with KILN_TUNED=0
-  std::string report;      // KILN_REPORT: file for a JSON line per program; empty: none
+  std::string overlay;                 // KILN_OVERLAY: folder; empty: none
+  bool background = true;              // start `kiln overlay build`; off with KILN_BACKGROUND=0
+  bool tuned = true;                   // use measured work-group sizes; off with KILN_TUNED=0
+  std::string report;                  // KILN_REPORT: file for a JSON line per program; empty: none
+  Require require = Require::nothing;  // KILN_REQUIRE; while serving only
 };
 
 const Settings &settings();
+
+// The words of KILN_REQUIRE, from Require::il on.
+inline constexpr const char *kRequireWords[] = {"il", "exact", "final"};
+
+// Returns the word of the settings' requirement; empty if nothing is required.
+const char *require_word();
 
 // Prints a line to standard error, after "kiln layer: ".
 void complain(const std::string &text);
