@@ -236,6 +236,7 @@ Served load(const std::string &name, const Found &found, kiln_device *device, cl
     launches().set_program(served.program, "");  // the driver may reuse a handle
     served.rung = runtime::rung_name(result.report->rung);
     explain(*result.report, &served);
+    served.options = runtime::binary_options(*device->device, result.program->variant.options());
     if (settings().tuned) {
       served.tuned = {found.pack, device, name, std::string(result.program->variant.name())};
     }
@@ -309,6 +310,7 @@ struct Loaded {
   std::uint64_t key = 0;  // hash of the device's binary key
   std::string log;
   packs::Bytes bytes;
+  const char *options = nullptr;
 };
 
 // Loads for each device; devices with the same key share a binary. Returns the result of the last
@@ -327,13 +329,14 @@ Served load_each(const std::string &name, cl_context context, const Devices &dev
       each->push_back(Loaded(*same));
       continue;
     }
-    Loaded loaded{key, "", {}};
+    Loaded loaded{key, "", {}, nullptr};
     served = serve_one(name, context, id, &loaded.bytes);
     if (served.program != nullptr) next.clReleaseProgram(served.program);
     served.program = nullptr;
     if (!served.reason.empty()) break;
     if (worst.rung.empty() || is_compiled(served.rung)) worst = served;
     loaded.log = served.logs[0];
+    loaded.options = served.options;
     each->push_back(std::move(loaded));
   }
   served.rung = worst.rung;
@@ -360,7 +363,8 @@ cl_program program_of_binaries(cl_context context, const Devices &devices,
   if (made == nullptr) return nullptr;
   const bool good =
       code == CL_SUCCESS && std::count(statuses.begin(), statuses.end(), CL_SUCCESS) == count &&
-      next.clBuildProgram(made, count, devices.data(), nullptr, nullptr, nullptr) == CL_SUCCESS;
+      next.clBuildProgram(made, count, devices.data(), each[0].options, nullptr, nullptr) ==
+          CL_SUCCESS;
   if (good) return made;
   next.clReleaseProgram(made);
   return nullptr;

@@ -18,6 +18,7 @@ struct Served {
   std::string miss;               // why it was compiled, if it was
   std::string nearest;            // then the pack's closest target, as JSON; may be empty
   std::vector<std::string> logs;  // build log per device, if the pack has them
+  const char *options = nullptr;  // for building a program of its binary again; may be null
   LaunchFile launches;            // for new launches, if it came from a cached file
   TunedProgram tuned;             // for a single device only
 };

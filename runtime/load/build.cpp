@@ -144,7 +144,6 @@ std::string build_log(const Device &device, cl_program program) {
   return log;
 }
 
-// PoCL takes from the options of a build, also of a binary's, whether its launches flush denormals.
 const char *binary_options(const Device &device, std::string_view options) {
   static constexpr char kFlush[] = "-cl-denorms-are-zero";
   const bool flushes = device.description.finishing == Finishing::launches &&

@@ -55,6 +55,11 @@ class NobodyCompiles {
   bool locked_;
 };
 
+// Returns the options with which the driver must build a program made of a binary that was compiled
+// with `options`; null: with none. PoCL takes from them, also for binaries, whether launches flush
+// denormals.
+const char *binary_options(const Device &device, std::string_view options);
+
 // Creates, builds and checks a program: codes, statuses and handles must agree, the build must
 // succeed, and each expected kernel must exist with its number of arguments. The caller has
 // verified `bytes`. Options are passed for source, reduced to the defined ones for IL, and not

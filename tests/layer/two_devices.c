@@ -40,6 +40,12 @@ static const char warning_source[] =
 static const char wrong_source[] =
     "kernel void scale(global int *out) { out[0] = no_such_name; }\n";
 
+/* Of a number that is a denormal as a float: 0 where launches flush those. */
+static const char halving_source[] =
+    "kernel void scale(global int *out, int number) {\n"
+    "  out[get_global_id(0)] = as_int(as_float(number) * 0.5f);\n"
+    "}\n";
+
 static cl_device_id devices[DEVICES];
 static cl_command_queue queues[DEVICES];
 static cl_context context;
@@ -251,6 +257,13 @@ static void run_callback(void) {
   clReleaseProgram(program);
 }
 
+static void run_flushed(void) {
+  cl_program program = program_of(halving_source);
+  printf("flushed: clBuildProgram %d\n", build(program, BOTH, 0, "-cl-denorms-are-zero"));
+  say_kernel("flushed", program, BOTH, "scale");
+  clReleaseProgram(program);
+}
+
 /* What an application does that keeps binaries itself. */
 static void run_binaries(void) {
   size_t sizes[DEVICES] = {0, 0};
@@ -312,9 +325,10 @@ static int find_devices(void) {
 static const struct {
   const char *name;
   void (*run)(void);
-} sections[] = {{"both", run_both},         {"one_by_one", run_one_by_one},
-                {"refused", run_refused},   {"callback", run_callback},
-                {"binaries", run_binaries}, {"link", run_link}};
+} sections[] = {{"both", run_both},       {"one_by_one", run_one_by_one},
+                {"refused", run_refused}, {"callback", run_callback},
+                {"flushed", run_flushed}, {"binaries", run_binaries},
+                {"link", run_link}};
 
 static int is_asked_for(const char *name, int argc, char **argv) {
   int i;
