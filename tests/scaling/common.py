@@ -57,10 +57,11 @@ def neo(gpu):
             "NEO_CACHE_PERSISTENT": "0"}
 
 
-def block(word):
-    """The page's one block of commands that has this word."""
+def block(word, language="sh"):
+    """The page's one block of commands, or of another language, that has this word."""
     text = PAGE.read_text(encoding="utf-8")
-    return next(found for found in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) if word in found)
+    return next(found for tag, found in re.findall(r"```(\w*)\n(.*?)```", text, re.DOTALL)
+                if tag == language and word in found)
 
 
 def wait_until(what, ready):
