@@ -5,12 +5,14 @@
     ansible_test.py KILN
 
 Each host is an sshd of the test's own at a port of loopback, with a folder and a driver of its own:
-Intel's as two GPUs, and PoCL. Exit codes: 0 passed, 1 failed, 77 there is no Ansible, no sshd or
-no driver, or it does not run as root.
+Intel's as two GPUs, and PoCL. The daemons and the connections are those of the user who runs the
+test. Exit codes: 0 passed, 1 failed, 77 there is no Ansible, no sshd or no driver.
 """
 
 import concurrent.futures
 import json
+import os
+import pwd
 import re
 import shutil
 import signal
@@ -38,11 +40,12 @@ class Hosts(common.Scaling):
 
     def setUp(self):
         super().setUp()
-        Path("/run/sshd").mkdir(exist_ok=True)  # as the package's service does
+        if os.geteuid() == 0:
+            Path("/run/sshd").mkdir(exist_ok=True)  # as the package's service does
         for name in ("host_key", "user_key"):
             self.run_command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", name)
         # Without PAM sshd lets no one in whose password is locked, as root's may be.
-        locked = "root:!" in Path("/etc/shadow").read_text(encoding="utf-8")
+        locked = os.geteuid() == 0 and "root:!" in Path("/etc/shadow").read_text(encoding="utf-8")
         (self.folder / "sshd_config").write_text(SSHD.format(
             folder=self.folder, use_pam="yes" if locked else "no"), encoding="utf-8")
         shutil.copy(common.RECIPES / "provision.yml", self.folder)
@@ -70,7 +73,7 @@ class Hosts(common.Scaling):
     def provision(self):
         """Runs the playbook; its exit code, and by host what its recap counts."""
         inventory = {"all": {"hosts": self.hosts, "vars": {
-            "ansible_user": "root", "ansible_ssh_private_key_file": str(self.folder / "user_key"),
+            "ansible_user": pwd.getpwuid(os.geteuid()).pw_name, "ansible_ssh_private_key_file": str(self.folder / "user_key"),
             "ansible_pipelining": True,
             "ansible_remote_tmp": str(self.folder / "remote"),
             "ansible_python_interpreter": "/usr/bin/python3",
@@ -118,6 +121,8 @@ class Hosts(common.Scaling):
         self.assertEqual(self.binaries("fleet.kiln"), [common.VARIANTS] * 3)
 
     def test_a_host_is_tuned_with_its_clocks_held_up_also_where_that_fails(self):
+        if os.geteuid() != 0:
+            self.skipTest("the clocks need root")
         governor = self.folder / "root/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
         governor.parent.mkdir(parents=True)
         governor.write_text("schedutil\n", encoding="utf-8")
@@ -176,4 +181,4 @@ def answers(port):
 if __name__ == "__main__":
     if not common.POCL.exists():
         common.skip("PoCL is not here")
-    common.main("ansible-playbook", "sshd", "ssh", "ssh-keygen", root=True)
+    common.main("ansible-playbook", "sshd", "ssh", "ssh-keygen")
