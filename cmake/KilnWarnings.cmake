@@ -23,12 +23,17 @@ function(kiln_no_exceptions target)
 endfunction()
 
 # kiln_small_code(TARGET): small before fast, for the code that applications ship. What takes
-# time there is the driver. -Oz is GCC's from version 12 on.
+# time there is the driver. -Oz is GCC's from version 12 on. GCC's IPA-SRA gives each object copies of
+# its own of the standard library's functions, all of which a linker keeps: in static libraries.
 include(CheckCXXCompilerFlag)
 check_cxx_compiler_flag(-Oz KILN_HAVE_OZ)
 function(kiln_small_code target)
   set(small $<IF:$<BOOL:${KILN_HAVE_OZ}>,-Oz,-Os>)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:${small}>)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "STATIC_LIBRARY" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -fno-ipa-sra)
+  endif()
 endfunction()
 
 # kiln_quick_compilation(TARGET): for code that parses and prints. CLI11 takes GCC
