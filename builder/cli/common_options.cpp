@@ -69,19 +69,41 @@ void add_overlay_option(CLI::App &command, std::string *folder, const char *what
   command.add_option("--overlay", *folder, what)->type_name("DIR");
 }
 
-void add_public_keys_option(CLI::App &command, std::vector<std::string> *keys) {
+Result<packs::Demand> PublicKeyOptions::demand() const {
+  auto read = builder::read_public_keys(keys);
+  if (!read.ok()) return read.status();
+  if (threshold > 1 && threshold > read->size()) {
+    return Status(Code::bad_argument, "--threshold is greater than the number of --key");
+  }
+  return packs::Demand{*std::move(read), revision, threshold};
+}
+
+void add_public_keys_option(CLI::App &command, PublicKeyOptions *options) {
   command
-      .add_option("--key", *keys,
+      .add_option("--key", options->keys,
                   "Public key, as a file or text; the pack must be signed by this key or, if "
                   "repeated, by one")
       ->allow_extra_args(false)
       ->type_name("KEY");
+  command
+      .add_option("--threshold", options->threshold,
+                  "With several --key: how many of them must have signed; default: 1")
+      ->check(CLI::Range(1, 64).description(""))
+      ->type_name("N");
 }
 
 void add_secret_key_option(CLI::App &command, std::string *file) {
   command
       .add_option("--secret-key", *file,
                   "Sign with this secret key of minisign, which asks for its password")
+      ->type_name("FILE");
+}
+
+CLI::Option *add_secret_keys_option(CLI::App &command, std::vector<std::string> *files) {
+  return command
+      .add_option("--secret-key", *files,
+                  "Sign with this secret key of minisign, which asks for its password; repeatable")
+      ->allow_extra_args(false)
       ->type_name("FILE");
 }
 

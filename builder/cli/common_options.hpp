@@ -10,6 +10,7 @@
 #include "builder/cli/common.hpp"
 #include "builder/jobs/plan.hpp"
 #include "builder/launch/run_program.hpp"
+#include "builder/publish/minisign.hpp"
 #include "builder/virtual/virtual_devices.hpp"
 
 namespace kiln::cli {
@@ -27,8 +28,17 @@ CLI::Option *add_output_option(CLI::App &command, std::string *path, const char 
                                const char *kind = "PACK");
 // --key takes public keys only, and --secret-key a secret one; --revision is the revision to give,
 // and --min-revision the oldest to accept.
-void add_public_keys_option(CLI::App &command, std::vector<std::string> *keys);
+struct PublicKeyOptions {
+  std::vector<std::string> keys;
+  std::uint64_t threshold = 1;
+  std::uint64_t revision = 0;
+
+  // Reads the keys. Fails as read_public_keys() does, and if the threshold exceeds their number.
+  Result<packs::Demand> demand() const;
+};
+void add_public_keys_option(CLI::App &command, PublicKeyOptions *options);  // and --threshold
 void add_secret_key_option(CLI::App &command, std::string *file);
+CLI::Option *add_secret_keys_option(CLI::App &command, std::vector<std::string> *files);
 void add_least_revision_option(CLI::App &command, std::uint64_t *revision);
 // Adds --json.
 void add_json_flag(CLI::App &command, bool *json, int schema = 1);

@@ -43,7 +43,7 @@ void add_pack(CLI::App &app, kiln::cli::Command *command) {
   using namespace kiln::cli;
   add_group(app, "pack", "Inspect, check, combine, split, sign and deliver packs",
             {add_inspect, add_verify, add_merge, add_slice, add_diff, add_extract, add_delta,
-             add_apply, add_sign, add_publish, add_fetch},
+             add_apply, add_sign, add_publish, add_fetch, add_list, add_tag, add_keys, add_remove},
             command);
 }
 

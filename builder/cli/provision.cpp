@@ -22,8 +22,7 @@ constexpr char kEnvironment[] =
     "MESA_DISK_CACHE_SINGLE_FILE=1 MESA_DISK_CACHE_READ_ONLY_FOZ_DBS=kiln";
 
 struct ProvisionArguments : DeviceOptions {
-  std::vector<std::string> keys;
-  std::uint64_t revision = 0;  // smallest accepted
+  PublicKeyOptions keys;
   std::string folder;
   bool remove = false;
   bool launch = false;
@@ -93,11 +92,10 @@ nlohmann::json devices_here(const packs::Contents &contents) {
 // read.
 Status demand_signature(const ProvisionArguments &options,
                         std::shared_ptr<const packs::Pack> *pack) {
-  if (options.keys.empty()) return {};
-  const auto keys = builder::read_public_keys(options.keys);
-  if (!keys.ok()) return keys.status();
-  const packs::Demand demand{*keys, options.revision};
-  Status s = packs::open_trusted(**pack, demand, pack);
+  const auto demand = options.keys.demand();
+  if (!demand.ok()) return demand.status();
+  if (demand->keys.empty()) return {};
+  Status s = packs::open_trusted(**pack, *demand, pack);
   if (s.ok()) return s;
   return {s.code, fmt::format("{}: {} [{}]", options.pack, s.message, packs::code_name(s.code))};
 }
@@ -217,7 +215,7 @@ void add_provision(CLI::App &app, Command *command) {
       "--remove", options->remove,
       "Remove what 'kiln provision' and 'kiln serve' wrote to the folder, and nothing else");
   add_public_keys_option(*sub, &options->keys);
-  add_least_revision_option(*sub, &options->revision);
+  add_least_revision_option(*sub, &options->keys.revision);
   CLI::Option *key = sub->get_option("--key");
   key->excludes(remove);
   sub->get_option("--min-revision")->needs(key);

@@ -20,8 +20,24 @@ namespace {
 constexpr std::string_view kMinisig = ".minisig";
 constexpr std::size_t kMaxText = 16u << 10;  // bytes of a file; minisign's files have about 300
 
-// Reads a whole file. Fails with Code::not_found, and with Code::failed for a file that cannot be
-// read, is too large or is not a regular file, since reading a FIFO would block.
+Status as_failed(const Status &status) { return {Code::failed, status.message}; }
+
+Result<packs::PublicKey> read_public_key(const std::string &path_or_line) {
+  packs::PublicKey key;
+  const auto text = read_small_file(path_or_line);
+  if (text.ok()) {
+    const Status s = packs::parse_public_key(*text, &key);
+    if (s.ok()) return key;
+    return Status(s.code, path_or_line + ": " + s.message);
+  }
+  const bool is_line =
+      text.status().code == Code::not_found && packs::parse_public_key(path_or_line, &key).ok();
+  if (is_line) return key;
+  return as_failed(text.status());
+}
+
+}  // namespace
+
 Result<std::string> read_small_file(const std::string &path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
@@ -41,27 +57,9 @@ Result<std::string> read_small_file(const std::string &path) {
   return Status(Code::failed, path + ": too large for a file of minisign's");
 }
 
-Status as_failed(const Status &status) { return {Code::failed, status.message}; }
-
-Result<packs::PublicKey> read_public_key(const std::string &path_or_line) {
-  packs::PublicKey key;
-  const auto text = read_small_file(path_or_line);
-  if (text.ok()) {
-    const Status s = packs::parse_public_key(*text, &key);
-    if (s.ok()) return key;
-    return Status(s.code, path_or_line + ": " + s.message);
-  }
-  const bool is_line =
-      text.status().code == Code::not_found && packs::parse_public_key(path_or_line, &key).ok();
-  if (is_line) return key;
-  return as_failed(text.status());
-}
-
-}  // namespace
-
 Result<std::vector<packs::Detached>> sign_by_minisign(const std::string &key,
                                                       const std::vector<std::string> &statements,
-                                                      std::uint64_t revision) {
+                                                      const std::string &comment) {
   const auto program = find_executable({"minisign"});
   if (!program) {
     return Status(Code::no_device, "no minisign in PATH: it is in the Debian package minisign");
@@ -72,7 +70,6 @@ Result<std::vector<packs::Detached>> sign_by_minisign(const std::string &key,
   ProcessRequest request;
   request.program = *program;
   // Versions before 0.10 need -H; otherwise they make signatures of another form.
-  const std::string comment = fmt::format("kiln pack, revision {}", revision);
   request.arguments = {"-S", "-H", "-s", key, "-t", comment, "-m"};
   for (std::size_t i = 0; i < statements.size(); ++i) {
     request.arguments.push_back(path_of(i));

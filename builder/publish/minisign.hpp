@@ -3,6 +3,7 @@
 // minisign writes: public keys and detached signatures.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,14 +12,24 @@
 
 namespace kiln::builder {
 
-// Signs the statements of packs of this revision in one run of minisign, with the secret key in the
-// file `key`; returns the signatures in the same order. If the key has a password, minisign asks
-// for it once on standard error and reads it from standard input, whether or not that is a
+// Signs statements, in one call, so that a password is asked for only once; `comment` is minisign's
+// trusted comment.
+using Signer = std::function<Result<std::vector<packs::Detached>>(
+    const std::vector<std::string> &statements, const std::string &comment)>;
+
+// Signs the statements in one run of minisign, with the secret key in the file `key` and this
+// trusted comment; returns the signatures in the same order. If the key has a password, minisign
+// asks for it once on standard error and reads it from standard input, whether or not that is a
 // terminal. The caller must be single-threaded. Fails with Code::no_device if minisign is not in
 // PATH, and with Code::failed.
 Result<std::vector<packs::Detached>> sign_by_minisign(const std::string &key,
                                                       const std::vector<std::string> &statements,
-                                                      std::uint64_t revision);
+                                                      const std::string &comment);
+
+// Reads a whole file of at most 16 KiB. Fails with Code::not_found, and with Code::failed for a
+// file that cannot be read, is too large or is not a regular file, since reading a FIFO would
+// block.
+Result<std::string> read_small_file(const std::string &path);
 
 // Reads NAME.minisig and NAME beside it. Fails with Code::bad_argument if the name does not end
 // with .minisig, and with Code::failed.

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <vector>
 
 #include <fcntl.h>
@@ -189,16 +190,22 @@ Status OciFolder::check_manifests() const {
   return {};
 }
 
-Result<OciManifest> OciFolder::manifest(const OciDescriptor &descriptor) const {
+Result<std::string> OciFolder::text(const OciDescriptor &descriptor) const {
   const std::string path = blob_path(descriptor.digest);
-  const auto text = read_oci_text(path);
-  if (!text.ok()) return text.status();
+  auto text = read_oci_text(path);
+  if (!text.ok()) return text;
   const FileDigest found = sha256_of(*text);
   if (found.digest != descriptor.digest || found.size != descriptor.size) {
     return wrong_blob(path, found, descriptor);
   }
+  return text;
+}
+
+Result<OciManifest> OciFolder::manifest(const OciDescriptor &descriptor) const {
+  const auto text = this->text(descriptor);
+  if (!text.ok()) return text.status();
   auto manifest = read_manifest_json(*text);
-  if (!manifest.ok()) return in_file(path, manifest.status());
+  if (!manifest.ok()) return in_file(blob_path(descriptor.digest), manifest.status());
   return manifest;
 }
 
@@ -235,6 +242,35 @@ Result<OciDescriptor> OciFolder::add_text(std::string_view text, const char *med
 Status OciFolder::commit() {
   if (Status s = sync_folder(at("blobs/sha256")); !s.ok()) return s;
   return as_written(write_whole_file(at("index.json"), index_.text()));
+}
+
+Result<OciFolder::Removed> OciFolder::remove_unneeded_blobs() {
+  std::set<std::string> needed;
+  for (const OciDescriptor &descriptor : index_.manifests()) {
+    if (descriptor.media_type != kManifestType) {
+      return Status(
+          Code::bad_argument,
+          fmt::format("{}: no blob is removed: {} is not a manifest whose blobs are known", path_,
+                      descriptor.digest));
+    }
+    const auto manifest = this->manifest(descriptor);
+    if (!manifest.ok()) return manifest.status();
+    needed.insert(descriptor.digest);
+    needed.insert(manifest->config.digest);
+    for (const OciDescriptor &layer : manifest->layers) needed.insert(layer.digest);
+  }
+  Removed removed;
+  std::error_code error;
+  for (const auto &entry : fs::directory_iterator(at("blobs/sha256"), error)) {
+    const std::string digest = "sha256:" + entry.path().filename().string();
+    if (!is_digest(digest) || needed.count(digest) != 0) continue;
+    const auto size = entry.file_size(error);
+    if (!fs::remove(entry.path(), error)) return system_fault(entry.path(), error.value());
+    ++removed.blobs;
+    removed.bytes += size;
+  }
+  if (error) return system_fault(at("blobs/sha256"), error.value());
+  return removed;
 }
 
 }  // namespace kiln::builder

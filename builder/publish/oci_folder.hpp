@@ -50,6 +50,8 @@ class OciFolder {
   // Reads a manifest, and checks its size and digest. Fails with Code::blob_corrupt or
   // Code::not_found.
   Result<OciManifest> manifest(const OciDescriptor &descriptor) const;
+  // Reads a blob of at most 4 MiB, and checks it likewise.
+  Result<std::string> text(const OciDescriptor &descriptor) const;
   // Checks that the blob exists with its size and digest.
   Status check_blob(const OciDescriptor &descriptor) const;
 
@@ -59,6 +61,13 @@ class OciFolder {
   Result<OciDescriptor> add_text(std::string_view text, const char *media_type);
   // Writes the index.
   Status commit();
+  struct Removed {
+    std::size_t blobs = 0;
+    std::uint64_t bytes = 0;
+  };
+  // Removes the blobs that no manifest in the index needs. Fails with Code::bad_argument, and
+  // removes nothing, if the index has manifests of another kind, whose blobs are not known.
+  Result<Removed> remove_unneeded_blobs();
 
  private:
   explicit OciFolder(std::string path) : path_(std::move(path)) {}

@@ -36,12 +36,6 @@ Result<json> parse_oci(const std::string &text) {
   return value;
 }
 
-bool is_digest(const std::string &text) {
-  constexpr const char *kPrefix = "sha256:";
-  return text.size() == 71 && text.starts_with(kPrefix) &&
-         text.find_first_not_of("0123456789abcdef", 7) == std::string::npos;
-}
-
 Status read_text(const json &from, const char *name, std::string *out) {
   const auto at = from.find(name);
   if (at == from.end()) return {};
@@ -101,12 +95,16 @@ std::string as_text(const json &value) {
   return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-std::string tag_of(const OciDescriptor &manifest) {
-  const auto at = manifest.annotations.find(kTagAnnotation);
-  return at == manifest.annotations.end() ? std::string() : at->second;
+}  // namespace
+
+std::string annotation_of(const OciDescriptor &descriptor, const char *name) {
+  const auto at = descriptor.annotations.find(name);
+  return at == descriptor.annotations.end() ? std::string() : at->second;
 }
 
-}  // namespace
+std::string tag_of(const OciDescriptor &manifest) {
+  return annotation_of(manifest, kTagAnnotation);
+}
 
 std::optional<std::uint64_t> revision_of(const Annotations &annotations) {
   const auto at = annotations.find(kRevisionAnnotation);
@@ -162,6 +160,14 @@ void OciIndex::set(const std::string &tag, const OciDescriptor &manifest) {
   manifests_[at] = std::move(tagged);
 }
 
+void OciIndex::remove(const std::string &tag) {
+  const OciDescriptor *const found = find(tag);
+  if (found == nullptr) return;
+  const auto at = found - manifests_.data();
+  json_["manifests"].erase(static_cast<std::size_t>(at));
+  manifests_.erase(manifests_.begin() + at);
+}
+
 std::string OciIndex::text() const { return as_text(json_); }
 
 Result<OciManifest> read_manifest_json(const std::string &text) {
@@ -186,6 +192,12 @@ std::string manifest_json(const OciManifest &manifest) {
                   {"config", descriptor_json(manifest.config)},
                   {"layers", layers},
                   {"annotations", manifest.annotations}});
+}
+
+bool is_digest(const std::string &text) {
+  constexpr const char *kPrefix = "sha256:";
+  return text.size() == 71 && text.starts_with(kPrefix) &&
+         text.find_first_not_of("0123456789abcdef", 7) == std::string::npos;
 }
 
 bool is_tag(const std::string &word) {

@@ -22,8 +22,13 @@ inline constexpr const char *kArtifactType = "application/vnd.kiln.pack.v1";
 inline constexpr const char *kProgramsType = "application/vnd.kiln.programs.v1";
 inline constexpr const char *kDeltaType = "application/vnd.kiln.delta.v1";
 
+inline constexpr const char *kSignedType = "application/vnd.kiln.signed.v1";
+inline constexpr const char *kStatementType = "application/vnd.kiln.statement.v1";
+inline constexpr const char *kSignatureType = "application/vnd.kiln.signature.v1";
+
 inline constexpr const char *kTagAnnotation = "org.opencontainers.image.ref.name";
 inline constexpr const char *kTitleAnnotation = "org.opencontainers.image.title";
+inline constexpr const char *kCreatedAnnotation = "org.opencontainers.image.created";
 inline constexpr const char *kRevisionAnnotation = "vnd.kiln.revision";
 
 inline constexpr std::size_t kMaxOciText = std::size_t{4} << 20;  // bytes of an index or a manifest
@@ -62,6 +67,8 @@ class OciIndex {
   const OciDescriptor *find(const std::string &tag) const;
   // Gives the tag to this manifest, and takes it from any other manifest.
   void set(const std::string &tag, const OciDescriptor &manifest);
+  // Takes the tag, and with it this entry, out of the index.
+  void remove(const std::string &tag);
   std::string text() const;
 
  private:
@@ -74,6 +81,12 @@ std::string manifest_json(const OciManifest &manifest);
 
 // Returns the revision in the annotations, as a number.
 std::optional<std::uint64_t> revision_of(const Annotations &annotations);
+
+bool is_digest(const std::string &text);
+
+// Return an annotation's value; empty if there is none.
+std::string annotation_of(const OciDescriptor &descriptor, const char *name);
+std::string tag_of(const OciDescriptor &manifest);
 
 // Whether registries accept the word as a tag: a letter, digit or underscore, then up to 127
 // letters, digits, underscores, dots and hyphens.

@@ -4,13 +4,16 @@
 #include "builder/publish/publish.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 #include <fmt/format.h>
 
+#include "builder/base/atomic_text_file.hpp"
 #include "builder/base/names.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/pack_slice.hpp"
 #include "builder/inspect/printable.hpp"
+#include "builder/publish/signed_tags.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/delta.hpp"
 #include "kiln/packs/text.hpp"
@@ -107,11 +110,9 @@ class Publisher {
 
   Status check_revision_tag() const {
     const std::string &tag = request_.tag;
-    const bool as_revision = tag[0] == 'r' && tag.size() > 1 &&
-                             tag.find_first_not_of("0123456789", 1) == std::string::npos;
-    if (!as_revision || tag == revision_tag()) return {};
-    return {Code::bad_argument, fmt::format("the tag {} is that of another revision than {}", tag,
-                                            published_.revision)};
+    if (!is_reserved_tag(tag) || tag == revision_tag()) return {};
+    return {Code::bad_argument,
+            fmt::format("the tag {} is reserved; this is revision {}", tag, published_.revision)};
   }
 
   std::string scratch(const char *name) const { return folder_->scratch() + "/" + name; }
@@ -175,7 +176,7 @@ class Publisher {
   // Slices are written twice rather than kept, because many targets would take much space. The same
   // contents give the same bytes.
   Status sign_slices() {
-    if (!request_.sign) return {};
+    if (request_.signers.empty()) return {};
     std::vector<std::string> statements;
     Status s = each_slice([&](const Slice &slice) {
       std::shared_ptr<const packs::Pack> pack;
@@ -184,15 +185,24 @@ class Publisher {
           packs::statement(pack->superblock(), packs::root_name(*pack), published_.revision));
       return Status();
     });
-    if (s.ok()) s = request_.sign(statements, published_.revision).move_to(&signatures_);
+    const std::string comment = fmt::format("kiln pack, revision {}", published_.revision);
+    for (const Signer &sign : request_.signers) {
+      if (s.ok()) s = sign(statements, comment).move_to(&signatures_.emplace_back());
+    }
     return s;
   }
 
-  Status add_signature(std::shared_ptr<const packs::Pack> *pack) {
-    packs::Signature signature;
-    Status s = packs::read_detached(**pack, signatures_.at(next_signature_++), &signature);
+  Status add_signatures(std::shared_ptr<const packs::Pack> *pack) {
+    std::vector<packs::Signature> signatures;
+    for (const std::vector<packs::Detached> &of_signer : signatures_) {
+      packs::Signature signature;
+      Status s = packs::read_detached(**pack, of_signer.at(next_slice_), &signature);
+      if (s.ok()) s = packs::add_signature(signature, &signatures);
+      if (!s.ok()) return s;
+    }
+    ++next_slice_;
     const std::string path = scratch("signed.kiln");
-    if (s.ok()) s = failed_write(packs::write_signed(**pack, {signature}, path));
+    Status s = failed_write(packs::write_signed(**pack, signatures, path));
     return s.ok() ? packs::Pack::open_file(path.c_str(), pack) : s;
   }
 
@@ -200,8 +210,8 @@ class Publisher {
     const std::string delta = scratch("slice.kdelta");
     std::shared_ptr<const packs::Pack> pack;
     if (Status s = write_slice(slice, &pack); !s.ok()) return s;
-    if (request_.sign) {
-      if (Status s = add_signature(&pack); !s.ok()) return s;
+    if (!signatures_.empty()) {
+      if (Status s = add_signatures(&pack); !s.ok()) return s;
     }
     packs::DeltaFacts facts;
     if (Status s = failed_write(packs::make_delta(*programs_, *pack, delta, &facts)); !s.ok()) {
@@ -235,6 +245,9 @@ class Publisher {
               fmt::format("revision {} is published already, with other contents", revision)};
     }
     blob->annotations[kRevisionAnnotation] = revision;
+    const std::string created =
+        before != nullptr ? annotation_of(*before, kCreatedAnnotation) : request_.today;
+    if (!created.empty()) blob->annotations[kCreatedAnnotation] = created;
     folder_->index().set(revision_tag(), *blob);
     if (request_.tag != revision_tag()) folder_->index().set(request_.tag, *blob);
     published_.digest = blob->digest;
@@ -245,20 +258,11 @@ class Publisher {
   OciFolder *folder_;
   const PublishRequest &request_;
   std::shared_ptr<const packs::Pack> programs_;
-  std::vector<packs::Detached> signatures_;  // one for each slice, in the same order
-  std::size_t next_signature_ = 0;
+  // For each signer one for each slice, in the order of slices.
+  std::vector<std::vector<packs::Detached>> signatures_;
+  std::size_t next_slice_ = 0;
   Artifact published_;
 };
-
-std::string annotation_of(const OciDescriptor &layer, const char *name) {
-  const auto at = layer.annotations.find(name);
-  return at == layer.annotations.end() ? std::string() : at->second;
-}
-
-std::string layer_label(const OciDescriptor &layer) {
-  const std::string device = annotation_of(layer, "vnd.kiln.device");
-  return fmt::format("{} (driver {})", device, annotation_of(layer, "vnd.kiln.driver"));
-}
 
 std::string list_layers(const std::vector<const OciDescriptor *> &layers) {
   std::string text;
@@ -268,6 +272,11 @@ std::string list_layers(const std::vector<const OciDescriptor *> &layers) {
                          layer_label(*layer), annotation_of(*layer, "vnd.kiln.profile")));
   }
   return text;
+}
+
+// Whether the word is a key's hash, which a device has, and not a glob, which a person gives.
+bool is_key_hash(const std::string &word) {
+  return word.size() == 16 && word.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
 // Returns the delta for that target, or the delta of the programs for any device.
@@ -284,7 +293,8 @@ Result<const OciDescriptor *> choose_layer(const OciManifest &manifest, const st
     targets.push_back(&layer);
     if (key == word || glob_match(word, layer_label(layer))) found.push_back(&layer);
   }
-  if (word.empty() && any != nullptr) found = {any};
+  const bool is_for_any = word.empty() || word == "any" || (found.empty() && is_key_hash(word));
+  if (is_for_any && any != nullptr) found = {any};
   if (found.size() == 1) return found[0];
   if (found.empty()) {
     return Status(Code::not_in_pack, fmt::format("no target matches \"{}\"; there are:{}", word,
@@ -294,12 +304,44 @@ Result<const OciDescriptor *> choose_layer(const OciManifest &manifest, const st
                 fmt::format("\"{}\" names several targets:{}", word, list_layers(found)));
 }
 
+// Returns the descriptor of a manifest that a signed statement names.
+Result<OciDescriptor> descriptor_of(const OciFolder &folder, const std::string &digest) {
+  for (const OciDescriptor &descriptor : folder.index().manifests()) {
+    if (descriptor.digest == digest) return descriptor;
+  }
+  return Status(Code::not_found, fmt::format("the layout lacks the signed manifest {}", digest));
+}
+
+// Finds the manifest by the device's keys, which are replaced even if the fetch then fails, so that
+// a revoked key does not count again.
+Result<OciDescriptor> find_signed(const OciFolder &folder, const FetchRequest &request) {
+  const packs::FolderLock lock(request.keys);
+  const auto present = read_small_file(request.keys);
+  if (!present.ok()) return Status(Code::failed, present.status().message);
+  std::string keys = *present;
+  const auto statement = trusted_tag(folder, request.tag, request.today, &keys);
+  if (keys != *present) {
+    Status s = write_whole_file(request.keys, keys);
+    if (!s.ok()) return Status(Code::failed, s.message);
+  }
+  if (!statement.ok()) {
+    const bool is_bad_file = statement.status().code == Code::bad_argument;
+    return is_bad_file ? Status(Code::failed, request.keys + ": " + statement.status().message)
+                       : statement.status();
+  }
+  return descriptor_of(folder, statement->manifest);
+}
+
 Result<OciManifest> choose_manifest(const OciFolder &folder, const FetchRequest &request) {
-  const OciDescriptor *const named = folder.index().find(request.tag);
-  if (named == nullptr) {
+  OciDescriptor descriptor;
+  if (!request.keys.empty()) {
+    if (Status s = find_signed(folder, request).move_to(&descriptor); !s.ok()) return s;
+  } else if (const OciDescriptor *named = folder.index().find(request.tag); named != nullptr) {
+    descriptor = *named;
+  } else {
     return Status(Code::not_in_pack, fmt::format("the layout has no tag {}", request.tag));
   }
-  auto manifest = folder.manifest(*named);
+  auto manifest = folder.manifest(descriptor);
   if (!manifest.ok()) return manifest;
   if (manifest->artifact_type != kArtifactType) {
     return Status(Code::not_in_pack, fmt::format("the tag {} is of no Kiln pack", request.tag));
@@ -311,11 +353,69 @@ Result<OciManifest> choose_manifest(const OciFolder &folder, const FetchRequest 
                             request.tag, revision, request.smallest_revision));
 }
 
+// Checks the digest of the layer with the programs, and opens it.
+Result<std::shared_ptr<const packs::Pack>> open_programs(const OciFolder &folder,
+                                                         const OciManifest &manifest) {
+  const auto programs =
+      std::find_if(manifest.layers.begin(), manifest.layers.end(),
+                   [](const OciDescriptor &layer) { return layer.media_type == kProgramsType; });
+  if (programs == manifest.layers.end()) {
+    return Status(Code::root_malformed, "the manifest has no layer with programs");
+  }
+  if (Status s = folder.check_blob(*programs); !s.ok()) return s;
+  std::shared_ptr<const packs::Pack> pack;
+  Status s = packs::Pack::open_file(folder.blob_path(programs->digest).c_str(), &pack);
+  return s.ok() ? Result(std::move(pack)) : Result<std::shared_ptr<const packs::Pack>>(s);
+}
+
+// Checks every part of the pack and its signatures.
+Status check_demand(const std::string &path, const packs::Demand &demand) {
+  std::shared_ptr<const packs::Pack> pack;
+  std::vector<packs::Signature> signatures, found;
+  Status s = packs::Pack::open_file(path.c_str(), &pack);
+  if (s.ok()) s = packs::check_names(*pack);
+  if (s.ok()) s = packs::read_signatures(*pack, &signatures);
+  if (!s.ok()) return s;
+  return packs::find_trusted(pack->superblock(), packs::root_name(*pack), signatures, demand,
+                             &found);
+}
+
 }  // namespace
 
 Result<Artifact> publish_pack(const packs::Contents &contents, OciFolder *folder,
                               const PublishRequest &request) {
   return Publisher(contents, folder, request).publish();
+}
+
+std::string layer_label(const OciDescriptor &layer) {
+  const std::string device = annotation_of(layer, "vnd.kiln.device");
+  return fmt::format("{} (driver {})", device, annotation_of(layer, "vnd.kiln.driver"));
+}
+
+Result<Contents> published_contents(const OciFolder &folder, const std::string &tag,
+                                    const std::string &work) {
+  FetchRequest request;
+  request.tag = tag;
+  const auto manifest = choose_manifest(folder, request);
+  if (!manifest.ok()) return manifest.status();
+  const auto programs = open_programs(folder, *manifest);
+  if (!programs.ok()) return programs.status();
+  Contents merged;
+  std::size_t number = 0;
+  for (const OciDescriptor &layer : manifest->layers) {
+    if (layer.media_type != kDeltaType) continue;
+    if (Status s = folder.check_blob(layer); !s.ok()) return s;
+    const std::string path = fmt::format("{}/old-{}.kiln", work, number++);
+    packs::DeltaFacts facts;
+    Status s = packs::apply_delta(**programs, folder.blob_path(layer.digest), path, &facts);
+    std::shared_ptr<const packs::Pack> pack;
+    if (s.ok()) s = packs::Pack::open_file(path.c_str(), &pack);
+    Contents slice;
+    if (s.ok()) s = packs::read_contents(pack, &slice);
+    if (s.ok()) s = packs::merge(slice, &merged);
+    if (!s.ok()) return s;
+  }
+  return merged;
 }
 
 Result<Fetched> fetch_pack(const OciFolder &folder, const FetchRequest &request,
@@ -324,23 +424,29 @@ Result<Fetched> fetch_pack(const OciFolder &folder, const FetchRequest &request,
   if (!manifest.ok()) return manifest.status();
   const auto delta = choose_layer(*manifest, request.target);
   if (!delta.ok()) return delta.status();
-  const auto programs =
-      std::find_if(manifest->layers.begin(), manifest->layers.end(),
-                   [](const OciDescriptor &layer) { return layer.media_type == kProgramsType; });
-  if (programs == manifest->layers.end()) {
-    return Status(Code::root_malformed, "the manifest has no layer with programs");
-  }
-  if (Status s = folder.check_blob(*programs); !s.ok()) return s;
-  const std::string base = folder.blob_path(programs->digest);
-  std::shared_ptr<const packs::Pack> pack;
-  if (Status s = packs::Pack::open_file(base.c_str(), &pack); !s.ok()) return s;
+  const auto programs = open_programs(folder, *manifest);
+  if (!programs.ok()) return programs.status();
   if (Status s = folder.check_blob(**delta); !s.ok()) return s;
+  const bool is_demanded = !request.demand.keys.empty();
+  const std::string made = is_demanded ? output + ".unchecked" : output;
   packs::DeltaFacts facts;
-  Status s = packs::apply_delta(*pack, folder.blob_path((*delta)->digest), output, &facts);
+  Status s = packs::apply_delta(**programs, folder.blob_path((*delta)->digest), made, &facts);
   if (!s.ok()) return s;
-  const std::string label = request.target.empty() ? "programs" : layer_label(**delta);
-  return Fetched{manifest->revision().value_or(0), label, facts.new_size,
-                 packs::hex(facts.new_name)};
+  if (is_demanded) {
+    s = check_demand(made, request.demand);
+    if (s.ok() && std::rename(made.c_str(), output.c_str()) != 0) {
+      s = {Code::failed, output + ": it cannot be replaced"};
+    }
+    if (!s.ok()) {
+      (void)std::remove(made.c_str());
+      return s;
+    }
+  }
+  const bool is_target = !annotation_of(**delta, "vnd.kiln.key").empty();
+  Fetched fetched{manifest->revision().value_or(0), is_target ? layer_label(**delta) : "programs",
+                  facts.new_size, packs::hex(facts.new_name)};
+  fetched.fell_back = !is_target && !request.target.empty() && request.target != "any";
+  return fetched;
 }
 
 }  // namespace kiln::builder

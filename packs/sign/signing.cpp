@@ -107,7 +107,7 @@ Status open_trusted(const Pack &pack, const Demand &demand, std::shared_ptr<cons
   if (Status s = pack.open_again(std::make_shared<BlakeNames>(), &again); !s.ok()) return s;
   std::vector<Signature> signatures;
   if (Status s = read_signatures(*again, &signatures); !s.ok()) return s;
-  Signature found;
+  std::vector<Signature> found;
   Status s = find_trusted(again->superblock(), root_name(*again), signatures, demand, &found);
   if (s.ok()) *out = std::move(again);
   return s;

@@ -85,10 +85,8 @@ Status parse_minisig(std::string_view text, Signature *out) {
   return {};
 }
 
-bool fits(const PublicKey &key, const Superblock &superblock, const Digest &root,
-          const Signature &signature) {
+bool signs(const PublicKey &key, std::string_view text, const Signature &signature) {
   if (key.id != signature.key) return false;
-  const std::string text = statement(superblock, root, signature.revision);
   std::uint8_t hash[64];  // BLAKE2b-512, which minisign's prehashed signatures sign
   crypto_generichash(hash, sizeof(hash), reinterpret_cast<const std::uint8_t *>(text.data()),
                      text.size(), nullptr, 0);
@@ -96,33 +94,48 @@ bool fits(const PublicKey &key, const Superblock &superblock, const Digest &root
          0;
 }
 
+bool fits(const PublicKey &key, const Superblock &superblock, const Digest &root,
+          const Signature &signature) {
+  return signs(key, statement(superblock, root, signature.revision), signature);
+}
+
 Status find_trusted(const Superblock &superblock, const Digest &root,
                     const std::vector<Signature> &signatures, const Demand &demand,
-                    Signature *out) {
+                    std::vector<Signature> *out) {
   if (signatures.empty()) return untrusted({"the pack is not signed"});
-  const Signature *newest = nullptr;
+  std::vector<Signature> valid;  // at most one of each key: a pack's signatures have different ids
   const Signature *misfit = nullptr;
   for (const Signature &signature : signatures) {
-    for (const PublicKey &key : demand.keys) {
-      if (key.id != signature.key) continue;
-      if (!fits(key, superblock, root, signature)) {
-        misfit = &signature;
-      } else if (newest == nullptr || newest->revision < signature.revision) {
-        newest = &signature;
-      }
+    const auto by = [&](const PublicKey &key) { return key.id == signature.key; };
+    const auto fitting = [&](const PublicKey &key) {
+      return fits(key, superblock, root, signature);
+    };
+    if (std::any_of(demand.keys.begin(), demand.keys.end(), fitting)) {
+      valid.push_back(signature);
+    } else if (std::any_of(demand.keys.begin(), demand.keys.end(), by)) {
+      misfit = &signature;
     }
   }
-  if (newest != nullptr && newest->revision >= demand.revision) {
-    *out = *newest;
+  std::stable_sort(valid.begin(), valid.end(),
+                   [](const Signature &a, const Signature &b) { return a.revision > b.revision; });
+  const std::size_t threshold = std::max<std::uint64_t>(demand.threshold, 1);
+  if (valid.size() >= threshold) {
+    const std::uint64_t revision = valid[threshold - 1].revision;
+    if (revision < demand.revision) {
+      return untrusted({"the pack is of revision ", decimal(revision), ", older than the required ",
+                        decimal(demand.revision)});
+    }
+    valid.resize(threshold);
+    *out = std::move(valid);
     return {};
-  }
-  if (newest != nullptr) {
-    return untrusted({"the pack is of revision ", decimal(newest->revision),
-                      ", older than the required ", decimal(demand.revision)});
   }
   if (misfit != nullptr) {
     return untrusted({"the signature of the key ", key_text(misfit->key),
                       " does not fit: the pack is not what was signed, or another key signed it"});
+  }
+  if (!valid.empty()) {
+    return untrusted({"the pack is signed by ", decimal(valid.size()), " of the ",
+                      decimal(threshold), " required keys: ", key_list(valid)});
   }
   return untrusted({"the pack is signed by other keys only: ", key_list(signatures)});
 }

@@ -25,8 +25,8 @@ Status breaks(const char *rule) {
 
 Status read_demand(const kiln_trust &trust, kiln::packs::Demand *demand, std::uint64_t *number) {
   if (static_cast<unsigned>(trust.policy) > KILN_TRUST_REQUIRE) return breaks("unknown policy");
-  if (trust.reserved != 0) return breaks("reserved is not zero");
-  *number = 1;
+  demand->threshold = trust.threshold;
+  *number = std::max<std::uint32_t>(trust.threshold, 1);
   demand->revision = trust.smallest_revision;
   for (size_t i = 0; i < trust.key_count; ++i) {
     if (trust.keys == nullptr || trust.keys[i] == nullptr) return breaks("a key is NULL");
@@ -56,7 +56,7 @@ Status judge_root(const kiln_trust &trust, kiln_signed_root *judged) {
   superblock.incompat = judged->incompat;
   kiln::packs::Digest root;
   hash_256(judged->root, judged->root_size, root.data());
-  kiln::packs::Signature found;
+  std::vector<kiln::packs::Signature> found;
   return kiln::packs::find_trusted(superblock, root, signatures, demand, &found);
 }
 

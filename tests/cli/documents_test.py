@@ -31,6 +31,10 @@ BUILT = "kiln build base.kiln --device 'Portable*' -o app.kiln"
 RECORDED = "kiln record -o app.spool -- ./application build"
 SETUP = {
     "docs/operate/signing.md": [BASE, "cp base.kiln tour.kiln"],
+    "docs/operate/fleet-delivery.md": [
+        "minisign -G -W -p a.pub -s a.key", "minisign -G -W -p b.pub -s b.key",
+        r"""printf 'kiln keys 1\nversion 1\nexpires 2999-01-01\nthreshold 2\nkey %s\nkey %s\n' \
+        "$(tail -n 1 a.pub)" "$(tail -n 1 b.pub)" >keys.1"""],
     "docs/operate/scaling.md": [BASE],
     "docs/understand/final.md": [
         BASE, "kiln build base.kiln --device 'Portable*' --no-finish -o plain.kiln",

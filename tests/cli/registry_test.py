@@ -271,24 +271,118 @@ class Delivery(unittest.TestCase):
         self.check_pack(device.pack("latest", A100), "second-a100.kiln")
         self.assertEqual(mirror.ranges, [None, "bytes=1000-", None])
 
-    def test_the_documented_script_fetches_and_resumes(self):
+    def script_device(self, mirror, name="device"):
+        """A folder with the documented script; runs it for a tag and a key."""
         text = (ROOT / "docs/operate/fleet-delivery.md").read_text(encoding="utf-8")
-        device = self.folder / "device"
+        device = self.folder / name
         device.mkdir()
         (device / "fetch.sh").write_text(text.split("```sh\n")[1].split("```")[0], encoding="utf-8")
-        run(KILN, "compile", TINY, "-o", "base.kiln", folder=self.folder)
-        run(KILN, "pack", "publish", "base.kiln", "--to", "oci:layout", folder=self.folder)
+
+        def fetch(*words, code=0, clock=()):
+            return run("env", f"PATH={Path(KILN).parent}:{os.environ['PATH']}", *clock, "sh",
+                       "fetch.sh", f"http://127.0.0.1:{mirror.port}/v2/kiln", *words,
+                       folder=device, code=code)
+        return device, fetch
+
+    def test_the_documented_script_fetches_resumes_and_falls_back(self):
         self.push("latest")
         mirror = self.mirror()
-        fetch = ("env", f"PATH={Path(KILN).parent}:{os.environ['PATH']}", "sh", "fetch.sh",
-                 f"http://127.0.0.1:{mirror.port}/v2/kiln", "latest", "any")
+        device, fetch = self.script_device(mirror)
         mirror.cut_after = 1000
-        run(*fetch, folder=device, code=18)  # curl's "partial file"
-        self.assertIn("sound", run(*fetch, folder=device))
+        fetch("latest", A100, code=18)  # curl's "partial file"
+        fetch("latest", A100)
         self.assertEqual(mirror.ranges, [None, "bytes=1000-", None])
-        self.assertEqual((device / "smallest-revision").read_text(encoding="utf-8"), "3\n")
-        (device / "smallest-revision").write_text("4\n", encoding="utf-8")
-        self.assertIn("revision 3 is older than 4", run(*fetch, folder=device, code=1))
+        self.check_pack(device / "pack.kiln", "second-a100.kiln")
+        self.assertEqual((device / "smallest-revision").read_text(encoding="utf-8"), "2\n")
+        said = fetch("latest", "0123456789abcdef")
+        self.assertIn("no target has the key 0123456789abcdef: these are the programs alone", said)
+        self.assertEqual(len(list((device / "layout/blobs/sha256").iterdir())), 3)
+        run(KILN, "pack", "fetch", "oci:layout", "-o", "programs.kiln", folder=self.folder)
+        self.check_pack(device / "pack.kiln", "programs.kiln")
+        (device / "smallest-revision").write_text("3\n", encoding="utf-8")
+        self.assertIn("the tag latest is of revision 2, which is older than the demanded 3",
+                      fetch("latest", A100, code=4))
+        self.check_pack(device / "pack.kiln", "programs.kiln")
+
+    def sign_layout(self, expires):
+        """Two keys, both of which must sign, and the tag latest, signed until that day."""
+        lines = ["kiln keys 1", "version 1", "expires 2999-01-01", "threshold 2"]
+        for name in ("a", "b", "c"):
+            run("minisign", "-G", "-W", "-p", f"{name}.pub", "-s", f"{name}.key", folder=self.folder)
+        lines += [f"key {self.public(name)}" for name in ("a", "b")]
+        (self.folder / "keys").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        run(KILN, "pack", "keys", "oci:layout", "keys", *self.secrets("ab"), folder=self.folder)
+        self.sign_latest("ab", expires)
+        for tag in ("keys", "latest.signed", "latest"):
+            self.push(tag)
+
+    def public(self, name):
+        """The line of a public key."""
+        return (self.folder / f"{name}.pub").read_text(encoding="utf-8").splitlines()[1]
+
+    @staticmethod
+    def secrets(names):
+        """Options for these keys."""
+        return [word for name in names for word in ("--secret-key", f"{name}.key")]
+
+    def sign_latest(self, names, expires, revision="r2"):
+        """Signs the tag latest."""
+        run(KILN, "pack", "tag", "oci:layout", revision, "latest", *self.secrets(names),
+            "--expires", expires, folder=self.folder)
+
+    @unittest.skipUnless(shutil.which("minisign"), "minisign is not here")
+    def test_the_script_follows_signed_tags_and_keys_that_change(self):
+        self.sign_layout("2999-01-01")
+        mirror = self.mirror()
+        device, fetch = self.script_device(mirror)
+        shutil.copy(self.folder / "keys", device / "keys")
+        fetch("latest", A100, "keys")
+        self.check_pack(device / "pack.kiln", "second-a100.kiln")
+        blobs = len(mirror.ranges)
+        fetch("latest", "004184c8e5543d42", "keys")  # another driver's target
+        self.assertEqual(len(mirror.ranges), blobs + 1, "only its delta is fetched")
+        fetch("latest", A100, "keys")
+        # The key b is revoked, and c takes its place; who holds b then signs nothing more.
+        text = (self.folder / "keys").read_text(encoding="utf-8")
+        text = text.replace("version 1", "version 2").replace(self.public("b"), self.public("c"))
+        (self.folder / "keys.2").write_text(text, encoding="utf-8")
+        run(KILN, "pack", "keys", "oci:layout", "keys.2", *self.secrets("abc"), folder=self.folder)
+        self.push("keys")
+        said = fetch("latest", A100, "keys", code=4)
+        self.assertIn("the tag latest is signed by 1 of the 2 required keys of version 2", said)
+        self.assertEqual((device / "keys").read_text(encoding="utf-8"), text)
+        self.check_pack(device / "pack.kiln", "second-a100.kiln")
+        self.sign_latest("ac", "2999-01-01")
+        self.push("latest.signed")
+        fetch("latest", A100, "keys")
+        # A forged tag changes nothing: only the signed one counts.
+        self.push("r1", "latest")
+        fetch("latest", A100, "keys")
+        self.check_pack(device / "pack.kiln", "second-a100.kiln")
+
+    @unittest.skipUnless(shutil.which("minisign") and shutil.which("faketime"),
+                         "minisign or faketime is not here")
+    def test_a_frozen_mirror_and_a_wrong_clock_are_noticed(self):
+        self.sign_layout("2998-01-01")
+        device, fetch = self.script_device(self.mirror())
+        shutil.copy(self.folder / "keys", device / "keys")
+        fetch("latest", A100, "keys")
+        said = fetch("latest", A100, "keys", code=4, clock=("faketime", "-f", "@2001-01-01 00:00:00"))
+        self.assertIn(", and this clock says 2001-01-01: the clock is wrong", said)
+        said = fetch("latest", A100, "keys", code=4, clock=("faketime", "-f", "@2998-01-02 00:00:00"))
+        self.assertIn("the tag latest expired on 2998-01-01, and this clock says 2998-01-02: "
+                      "the layout is outdated, or the clock is wrong", said)
+        self.check_pack(device / "pack.kiln", "second-a100.kiln")
+
+    def test_two_operators_at_once_each_get_a_revision(self):
+        publish = [str(word) for word in (KILN, "pack", "publish", "--to", "oci:layout", "--json")]
+        both = [subprocess.Popen([*publish, f"{name}.kiln"], cwd=self.folder, text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                for name in ("first", "second") * 3]
+        revisions = sorted(json.loads(process.communicate()[0])["revision"] for process in both)
+        self.assertEqual(revisions, [3, 4, 5, 6, 7, 8])
+        listed = json.loads(run(KILN, "pack", "list", "oci:layout", "--json", folder=self.folder))
+        self.assertEqual([row["revision"] for row in listed["revisions"]], [1, 2, *revisions])
 
     def test_a_stale_tag_is_refused(self):
         self.push("r1", "latest")
@@ -353,35 +447,67 @@ class Delivery(unittest.TestCase):
         path.write_bytes(right)
         run(KILN, *fetch, folder=self.folder)
 
-    def test_a_publish_that_is_killed_leaves_the_old_index(self):
-        try:
-            run("strace", "-o", "/dev/null", "true", folder=self.folder)
-        except (AssertionError, FileNotFoundError):
+    def trace(self, fault, command):
+        """Runs a command under strace, which makes system calls fail; its exit code."""
+        words = ("strace", "-f", "-o", "/dev/null", "-e", f"inject={fault}", KILN, *command)
+        return subprocess.run([str(word) for word in words], cwd=self.folder, capture_output=True,
+                              check=False).returncode
+
+    def check_layout(self):
+        """Whether every blob has its digest, and both revisions are there."""
+        for path in (self.folder / "layout/blobs/sha256").iterdir():
+            self.assertEqual(hashlib.sha256(path.read_bytes()).hexdigest(), path.name)
+        run(KILN, "pack", "fetch", "oci:layout", "--tag", "r2", "--target", A100, "-o", "a.kiln",
+            folder=self.folder)
+        self.check_pack(self.folder / "a.kiln", "second-a100.kiln")
+
+    def each_fault(self, calls, fault, command, changes=()):
+        """Runs a command with a fault at each call, until it runs to its end; how often it failed.
+        What it left is the old index, or after `changes` the new one, with all blobs."""
+        if self.trace("fsync:delay_enter=1", ("--version",)) != 0:
             self.skipTest("strace cannot trace here")
-        before = (self.folder / "layout/index.json").read_bytes()
-        publish = (KILN, "pack", "publish", "first.kiln", "--to", "oci:layout", "--revision", 3)
-        killed = 0
-        for call in ("rename", "renameat", "mkdir", "fsync"):
-            for count in range(1, 100):
-                done = subprocess.run(
-                    [str(word) for word in ("strace", "-f", "-o", "/dev/null", "-e",
-                                            f"inject={call}:signal=KILL:when={count}", *publish)],
-                    cwd=self.folder, capture_output=True, check=False)
-                if done.returncode == 0:
+        index = self.folder / "layout/index.json"
+        before = index.read_bytes()
+        failed = 0
+        for call in calls:
+            for count in range(1, 200):
+                if self.trace(f"{call}:{fault}:when={count}", command) == 0:
                     break
-                killed += 1
-                after = (self.folder / "layout/index.json").read_bytes()
-                if after != before:  # it was replaced at once, and the folder not yet synced
-                    self.assertEqual(call, "fsync")
-                run(KILN, "pack", "fetch", "oci:layout", "--tag", "r2", "--target", A100, "-o", "a.kiln",
-                    folder=self.folder)
-                self.check_pack(self.folder / "a.kiln", "second-a100.kiln")
-            (self.folder / "layout/index.json").write_bytes(before)
+                failed += 1
+                if index.read_bytes() != before:
+                    self.assertIn(call, changes)
+                self.check_layout()
+            index.write_bytes(before)
             shutil.rmtree(self.folder / "layout/.kiln-publish", ignore_errors=True)
-            for path in (self.folder / "layout/blobs/sha256").iterdir():
-                self.assertEqual(hashlib.sha256(path.read_bytes()).hexdigest(), path.name)
-        self.assertGreater(killed, 20)
-        run(*publish, folder=self.folder)
+        return failed
+
+    def test_a_killed_command_leaves_the_old_index(self):
+        steps = ("rename", "renameat", "mkdir", "fsync")
+        # The index is replaced at once, and its folder then synced.
+        publish = ("pack", "publish", "first.kiln", "--to", "oci:layout", "--revision", 3)
+        self.assertGreater(self.each_fault(steps, "signal=KILL", publish, ("fsync",)), 20)
+        run(KILN, *publish, folder=self.folder)
+        tag = ("pack", "tag", "oci:layout", "r3", "latest")
+        self.assertGreater(self.each_fault(steps, "signal=KILL", tag, ("fsync",)), 3)
+        # A removal that is killed leaves blobs, which the next one removes.
+        shutil.copytree(self.folder / "layout", self.folder / "copy")
+        remove = ("pack", "remove", "oci:layout", "r1")
+        failed = 0
+        for call in ("unlink", "unlinkat", *steps):
+            for count in range(1, 100):
+                shutil.rmtree(self.folder / "layout")
+                shutil.copytree(self.folder / "copy", self.folder / "layout")
+                if self.trace(f"{call}:signal=KILL:when={count}", remove) == 0:
+                    break
+                failed += 1
+                self.check_layout()
+        self.assertGreater(failed, 5)
+
+    def test_a_full_disk_leaves_the_old_index(self):
+        publish = ("pack", "publish", "first.kiln", "--to", "oci:layout", "--revision", 3)
+        full = self.each_fault(("write,pwrite64,writev",), "error=ENOSPC", publish)
+        self.assertGreater(full, 5)
+        run(KILN, *publish, folder=self.folder)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 of each binary. One variant is built for each device that is not there."""
 
 import os
+import shutil
 
 import registry
 from suite import Skipped, expect
@@ -57,6 +58,8 @@ def many_targets(suite, fleet):
         suite.check(f"one pack has {TARGETS} targets of {DRIVERS} driver versions and {VENDORS} "
                     f"vendors or more, {CAPABILITIES} compute capabilities of NVIDIA's among them",
                     _merge, fleet)
+        suite.check("one more target is fetched with at most 1.2 times the bytes of its blobs",
+                    _publish, fleet)
         suite.check("of each binary the pack says that it was launched, or that no device did that",
                     _known, fleet)
 
@@ -150,6 +153,30 @@ def _merge(fleet):
     expect(len(targets) >= TARGETS and len(drivers) >= DRIVERS and len(vendors) >= VENDORS and
            len(capabilities) >= CAPABILITIES, counts)
     return counts
+
+
+def _publish(fleet):
+    """Publishes the pack; the bytes of each target's delta beside those of its blobs in the pack."""
+    layout = fleet.work / "layout"
+    shutil.rmtree(layout, ignore_errors=True)
+    fleet.host("pack", "publish", fleet.all, "--to", f"oci:{layout}").expect_code(
+        0, "kiln pack publish")
+    listed = fleet.host("pack", "list", f"oci:{layout}", "--json")
+    revision = listed.expect_code(0, "kiln pack list").json()["revisions"][0]
+    fetched = {target["key_hash"]: target["bytes"] for target in revision["targets"]}
+    names = {target["key"]: target["key_hash"] for target in _inspected(fleet)}
+    done = fleet.host("pack", "inspect", fleet.all, "--bytes", "--json")
+    stored = {names[target["key"]]: target["own"]["stored"] + target["shared"]["stored"]
+              for target in done.expect_code(0, "kiln pack inspect --bytes").json()["targets"]}
+    expect(set(fetched) == set(stored), "the layout has other targets than the pack")
+    shares = sorted(fetched[key] / stored[key] for key in stored if stored[key])
+    manifest = (layout / "blobs/sha256" / revision["digest"].split(":")[1]).stat().st_size
+    result = (f"{len(shares)} targets: {shares[0]:.2f} to {shares[-1]:.2f} times, together "
+              f"{sum(fetched.values()) / sum(stored.values()):.2f}; the manifest has "
+              f"{manifest / len(shares):.0f} bytes a target")
+    fleet.summary.append(result)
+    expect(shares[-1] <= 1.2, result)
+    return result
 
 
 def vendor(target):

@@ -14,6 +14,12 @@ inline packs::PublicKey signer() {
   return key;
 }
 
+inline packs::PublicKey other_signer() {
+  packs::PublicKey key;
+  REQUIRE(packs::parse_public_key(public_line(kOtherKey), &key).ok());
+  return key;
+}
+
 // The pack with these signatures in place of its own.
 inline Bytes with_signatures(const Bytes &pack, const std::vector<packs::Signature> &signatures) {
   const TemporaryFolder folder;
@@ -43,7 +49,7 @@ inline Status trust_in(const Bytes &pack, std::uint64_t revision = 0) {
   const PackPointer open = opened(pack);
   std::vector<packs::Signature> signatures;
   if (Status s = packs::read_signatures(*open, &signatures); !s.ok()) return s;
-  packs::Signature found;
+  std::vector<packs::Signature> found;
   return packs::find_trusted(open->superblock(), packs::root_name(*open), signatures,
                              {{signer()}, revision}, &found);
 }

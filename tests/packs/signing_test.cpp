@@ -138,3 +138,32 @@ TEST_CASE("a trusted pack is checked as it is read", "[signing]") {
   CHECK(status.code == Code::blob_corrupt);
   CHECK(status.message == "blob: the bytes do not match the BLAKE2b hash that names them");
 }
+
+TEST_CASE("a threshold counts different keys that vouch for the revision", "[signing]") {
+  const Bytes plain = written(sample());
+  const auto judge = [&](const std::vector<Signature> &signatures, std::uint64_t threshold,
+                         std::uint64_t revision, std::vector<Signature> *found) {
+    Demand demand{{signer(), signer(), other_signer()}, revision, threshold};
+    const PackPointer pack = opened(plain);
+    return find_trusted(pack->superblock(), root_name(*pack), signatures, demand, found).message;
+  };
+  const Signature ours = signature_by(kSignerKey, plain, 5);
+  const Signature others = signature_by(kOtherKey, plain, 3);
+  std::vector<Signature> found;
+  CHECK(judge({ours, others}, 2, 3, &found) == "");
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].revision == 5);
+  CHECK(found[1].revision == 3);
+  CHECK(judge({others, ours}, 0, 5, &found) == "");
+  CHECK(found.size() == 1);
+  // One key alone vouches for 4 and 5.
+  CHECK(judge({ours, others}, 2, 4, &found) ==
+        "the pack is of revision 3, older than the required 4");
+  CHECK(judge({ours}, 2, 0, &found) ==
+        "the pack is signed by 1 of the 2 required keys: 86D7ADFABB582CCD");
+  CHECK(judge({ours, others}, 3, 0, &found) ==
+        "the pack is signed by 2 of the 3 required keys: 86D7ADFABB582CCD, CE8C0BE528EE3616");
+  Signature forged = others;
+  forged.bytes[0] ^= 1;
+  CHECK(mentions(judge({ours, forged}, 2, 0, &found), "CE8C0BE528EE3616 does not fit"));
+}

@@ -28,6 +28,21 @@ inline constexpr char kOtherKey[] =
     "o2rWWN8mCS5uAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 inline constexpr char kOtherId[] = "CE8C0BE528EE3616";
 
+// The line of the public key that belongs to a secret key's line.
+inline std::string public_line(const char *secret) {
+  std::array<std::uint8_t, 158> bytes{};  // the id lies at 54, the public half of the key at 94
+  std::size_t size = 0;
+  REQUIRE(sodium_base642bin(bytes.data(), bytes.size(), secret, std::strlen(secret), nullptr, &size,
+                            nullptr, sodium_base64_VARIANT_ORIGINAL) == 0);
+  packs::Bytes line{'E', 'd'};
+  line.insert(line.end(), bytes.begin() + 54, bytes.begin() + 62);
+  line.insert(line.end(), bytes.begin() + 94, bytes.begin() + 126);
+  std::array<char, 57> text{};
+  sodium_bin2base64(text.data(), text.size(), line.data(), line.size(),
+                    sodium_base64_VARIANT_ORIGINAL);
+  return text.data();
+}
+
 // The signature of a statement in `bytes`, by the key of which that is the line.
 inline packs::Signature sign(const char *key, const std::string &statement,
                              std::uint64_t revision) {

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "builder/cli/common_options.hpp"
-#include "builder/publish/minisign.hpp"
-#include "builder/publish/publish.hpp"
+#include "builder/cli/pack/layout_options.hpp"
+#include "builder/publish/statements.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 struct PublishArguments {
   std::string pack;
   std::string to;
-  std::string key;  // file; empty: packs are not signed
+  std::vector<std::string> secret_keys;  // none: packs are not signed
   std::uint64_t revision = 0;
   builder::PublishRequest request;
   bool json = false;
@@ -22,17 +22,10 @@ struct PublishArguments {
 struct FetchArguments {
   std::string from;
   std::string output;
+  PublicKeyOptions keys;
   builder::FetchRequest request;
   bool json = false;
 };
-
-// Returns the folder in "oci:DIR".
-Result<std::string> layout_folder(const std::string &word) {
-  const std::string folder = word.starts_with("oci:") ? word.substr(4) : std::string();
-  if (!folder.empty() && folder.find(':') == std::string::npos) return folder;
-  return Status(Code::bad_argument,
-                fmt::format("expected oci:DIR without another colon, not {}", word));
-}
 
 nlohmann::json layers_json(const builder::Artifact &published) {
   nlohmann::json layers = nlohmann::json::array();
@@ -56,22 +49,35 @@ std::string published_text(const PublishArguments &options, const builder::Artif
                             published.revision, published.digest);
 }
 
+// Reads "oci:DIR:TAG", in a layout that may be the one that is added to.
+Result<packs::Contents> read_published(const std::string &word, const builder::OciFolder &to) {
+  const std::size_t colon = word.rfind(':');
+  const auto folder = layout_folder(word.substr(0, colon));
+  if (!folder.ok()) return folder.status();
+  const auto layout = builder::OciFolder::open(*folder);
+  if (!layout.ok()) return layout.status();
+  builder::allow_many_files();  // each target's pack stays open
+  return builder::published_contents(*layout, word.substr(colon + 1), to.scratch());
+}
+
 int run_publish(const PublishArguments &options) {
-  const auto folder = layout_folder(options.to);
-  if (!folder.ok()) return fail(folder.status());
   builder::PublishRequest request = options.request;
-  if (!options.key.empty()) {
-    request.sign = [&](const std::vector<std::string> &statements, std::uint64_t revision) {
-      return builder::sign_by_minisign(options.key, statements, revision);
-    };
+  request.signers = signers(options.secret_keys);
+  request.today = builder::today();
+  const bool is_published = options.pack.starts_with("oci:");
+  packs::Contents contents;
+  if (!is_published) {
+    auto pack = open_pack(options.pack);
+    if (!pack.ok()) return fail(pack.status());
+    contents = std::move(pack->contents);
   }
-  const auto pack = open_pack(options.pack);
-  if (!pack.ok()) return fail(pack.status());
-  auto layout = builder::OciFolder::open_to_add(*folder, [](const std::string &where) {
-    complain("waiting for another command that writes to " + where);
-  });
+  auto layout = open_layout_to_add(options.to);
   if (!layout.ok()) return fail(layout.status());
-  const auto published = builder::publish_pack(pack->contents, &*layout, request);
+  if (is_published) {
+    Status s = read_published(options.pack, *layout).move_to(&contents);
+    if (!s.ok()) return fail(s);
+  }
+  const auto published = builder::publish_pack(contents, &*layout, request);
   if (!published.ok()) return fail(published.status());
   if (options.json) {
     print(nlohmann::json{{"schema", 1},
@@ -92,8 +98,16 @@ int run_fetch(const FetchArguments &options) {
   const auto layout = builder::OciFolder::open(*folder);
   if (!layout.ok()) return fail(layout.status());
   if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
-  const auto fetched = builder::fetch_pack(*layout, options.request, options.output);
+  builder::FetchRequest request = options.request;
+  if (Status s = options.keys.demand().move_to(&request.demand); !s.ok()) return fail(s);
+  request.smallest_revision = request.demand.revision;
+  request.today = builder::today();
+  const auto fetched = builder::fetch_pack(*layout, request, options.output);
   if (!fetched.ok()) return fail(fetched.status());
+  if (fetched->fell_back) {
+    complain("no target has the key " + request.target +
+             ": these are the programs alone, which the device compiles");
+  }
   if (options.json) {
     print(nlohmann::json{{"schema", 1},
                          {"output", options.output},
@@ -115,13 +129,15 @@ void add_publish(CLI::App &app, Command *command) {
   CLI::App *sub = app.add_subcommand("publish",
                                      "Add a pack to an OCI image layout: source and SPIR-V, and "
                                      "for each target a delta that adds it");
-  sub->add_option("pack", options->pack, "Pack to publish")->required();
+  sub->add_option("pack", options->pack,
+                  "Pack to publish, or oci:DIR:TAG for what a layout has under a tag")
+      ->required();
   sub->add_option("--to", options->to, "Folder of the layout; made if it does not exist")
       ->type_name("oci:DIR")
       ->required();
   sub->add_option("--tag", options->request.tag, "Tag to give it; default: latest")
       ->type_name("NAME");
-  add_secret_key_option(*sub, &options->key);
+  add_secret_keys_option(*sub, &options->secret_keys);
   CLI::Option *revision = sub->add_option("--revision", options->revision,
                                           "Revision; default: one more than the highest there is")
                               ->type_name("N");
@@ -140,9 +156,14 @@ void add_fetch(CLI::App &app, Command *command) {
   add_output_option(*sub, &options->output, "Pack to write")->required();
   sub->add_option("--tag", request.tag, "Tag; default: latest")->type_name("NAME");
   sub->add_option("--target", request.target,
-                  "Hash of its key, or glob over device and driver; default: the programs alone")
+                  "Hash of its key, or glob over device and driver; default, and if no target has "
+                  "the key: the programs alone")
       ->type_name("TARGET");
-  add_least_revision_option(*sub, &request.smallest_revision);
+  sub->add_option("--keys", request.keys,
+                  "Statement of the keys that must have signed the tag; replaced by a newer one")
+      ->type_name("FILE");
+  add_public_keys_option(*sub, &options->keys);
+  add_least_revision_option(*sub, &options->keys.revision);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run_fetch(*options); }; });
 }

@@ -65,7 +65,8 @@ Result<packs::Detached> sign_statement(const packs::Pack &pack, const SignArgume
   for (const packs::Signature &known : signatures) revision = std::max(revision, known.revision);
   revision = options.revision.value_or(revision);
   const std::string text = packs::statement(pack.superblock(), packs::root_name(pack), revision);
-  auto signed_texts = builder::sign_by_minisign(options.key, {text}, revision);
+  auto signed_texts = builder::sign_by_minisign(options.key, {text},
+                                                fmt::format("kiln pack, revision {}", revision));
   if (!signed_texts.ok()) return signed_texts.status();
   return std::move(signed_texts->front());
 }

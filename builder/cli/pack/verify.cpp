@@ -18,23 +18,24 @@ namespace {
 
 struct VerifyArguments {
   std::string path;
-  std::vector<std::string> keys;
-  std::string signature;       // file of a detached signature; empty: none
-  std::uint64_t revision = 0;  // smallest accepted
+  PublicKeyOptions keys;
+  std::string signature;  // file of a detached signature; empty: none
   bool deep = false;
   bool json = false;
 };
 
 // The result of checking the signatures.
 struct Vouched {
-  std::size_t signatures = 0;  // in the pack
-  bool asked = false;          // --key was given
-  std::optional<packs::Signature> by{};
+  std::size_t signatures = 0;          // in the pack
+  bool asked = false;                  // --key was given
+  std::vector<packs::Signature> by{};  // as many as are required, the newest first
 
   std::string text() const {
-    if (by) {
-      return fmt::format("; revision {}, signed by the key {}", by->revision,
-                         packs::key_text(by->key));
+    if (!by.empty()) {
+      std::string names;
+      for (const auto &one : by) names += (names.empty() ? "" : ", ") + packs::key_text(one.key);
+      return fmt::format("; revision {}, signed by the {} {}", by.back().revision,
+                         by.size() == 1 ? "key" : "keys", names);
     }
     return asked || signatures == 0
                ? std::string()
@@ -44,8 +45,12 @@ struct Vouched {
     (*shown)["signatures"] = signatures;
     if (!asked) return;
     (*shown)["signed_by"] = nullptr;
-    if (!by) return;
-    (*shown)["signed_by"] = {{"key", packs::key_text(by->key)}, {"revision", by->revision}};
+    (*shown)["signers"] = nlohmann::json::array();
+    for (const packs::Signature &one : by) {
+      (*shown)["signers"].push_back(
+          {{"key", packs::key_text(one.key)}, {"revision", one.revision}});
+    }
+    if (!by.empty()) (*shown)["signed_by"] = (*shown)["signers"][0];
   }
 };
 
@@ -56,7 +61,7 @@ Status verify_signatures(const packs::Pack &pack, const VerifyArguments &options
   std::vector<packs::Signature> signatures;
   const bool readable = packs::read_signatures(pack, &signatures).ok();
   out->signatures = signatures.size();
-  out->asked = !options.keys.empty();
+  out->asked = !demand.keys.empty();
   if (!out->asked) return {};
   if (!options.signature.empty()) {
     const auto texts = builder::read_detached_files(options.signature);
@@ -70,11 +75,9 @@ Status verify_signatures(const packs::Pack &pack, const VerifyArguments &options
   } else if (!readable) {
     return {};
   }
-  packs::Signature found;
-  const packs::Status trusted =
-      packs::find_trusted(pack.superblock(), packs::root_name(pack), signatures, demand, &found);
-  check->add(trusted, "signature");
-  if (trusted.ok()) out->by = found;
+  check->add(
+      packs::find_trusted(pack.superblock(), packs::root_name(pack), signatures, demand, &out->by),
+      "signature");
   return {};
 }
 
@@ -125,10 +128,10 @@ void print_faults(const std::string &path, const builder::PackCheck &check, std:
 }
 
 int verify(const VerifyArguments &options) {
-  const auto keys = builder::read_public_keys(options.keys);
-  if (!keys.ok()) return fail(keys.status());
-  if (options.keys.empty() && (!options.signature.empty() || options.revision != 0)) {
-    return fail({Code::bad_argument, "--signature and --revision need --key"});
+  const auto demand = options.keys.demand();
+  if (!demand.ok()) return fail(demand.status());
+  if (demand->keys.empty() && (!options.signature.empty() || demand->revision != 0)) {
+    return fail({Code::bad_argument, "--signature and --min-revision need --key"});
   }
   const auto open = open_pack(options.path);
   if (!open.ok()) return fail(open.status());
@@ -141,8 +144,7 @@ int verify(const VerifyArguments &options) {
   builder::check_pack(*open->pack, open->contents, on_progress, &check);
   end_progress();
   Vouched vouched;
-  Status status =
-      verify_signatures(*open->pack, options, {*keys, options.revision}, &check, &vouched);
+  Status status = verify_signatures(*open->pack, options, *demand, &check, &vouched);
   builder::DeepFindings deep;
   if (status.ok() && options.deep) {
     status = builder::check_deeply(*open->pack, open->contents, check_launch_lines).move_to(&deep);
@@ -204,7 +206,7 @@ void add_verify(CLI::App &app, Command *command) {
          "--signature", options->signature,
          "With --key: detached signature (PACK.statement.minisig) instead of the pack's own")
       ->type_name("FILE");
-  add_least_revision_option(*sub, &options->revision);
+  add_least_revision_option(*sub, &options->keys.revision);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return verify(*options); }; });
 }

@@ -14,13 +14,15 @@ namespace kiln {
 /// Required signatures; must exist until the loaders that require them are created. See kiln_trust.
 class Trust {
  public:
-  /// `keys`: the texts of public key files, or their second lines.
+  /// `keys`: the texts of public key files, or their second lines; `threshold` of them must have
+  /// signed.
   explicit Trust(std::vector<std::string> keys, std::uint64_t smallest_revision = 0,
-                 kiln_trust_policy policy = KILN_TRUST_REQUIRE)
+                 kiln_trust_policy policy = KILN_TRUST_REQUIRE, std::uint32_t threshold = 1)
       : keys_(std::move(keys)) {
     for (const std::string &key : keys_) pointers_.push_back(key.c_str());
     trust_.size = sizeof(trust_);
     trust_.policy = policy;
+    trust_.threshold = threshold;
     trust_.keys = pointers_.data();
     trust_.key_count = pointers_.size();
     trust_.smallest_revision = smallest_revision;

@@ -46,15 +46,17 @@ typedef struct kiln_signature_functions {
 } kiln_signature_functions;
 
 /** Required signatures of a loader's pack. Start from zeros with `size` set to sizeof(kiln_trust).
- * A pack is trusted if one of the keys signed its root with revision `smallest_revision` or a later
- * one. The parts of the pack are then compared with the BLAKE2b-256 hashes that the root names:
- * sections when they are first used, and blobs before their bytes reach the driver. A loader that
- * requires signatures finds in the overlay only binaries that such a loader with the same keys
- * stored there. docs/operate/signing.md has more. */
+ * A pack is trusted if `threshold` different keys of these signed its root, each with revision
+ * `smallest_revision` or a later one. The parts of the pack are then compared with the BLAKE2b-256
+ * hashes that the root names: sections when they are first used, and blobs before their bytes reach
+ * the driver. A loader that requires signatures finds in the overlay only binaries that such a
+ * loader with the same keys stored there. docs/operate/signing.md has more. */
 struct kiln_trust {
   size_t size;              /**< sizeof(kiln_trust) */
   kiln_trust_policy policy; /**< An unknown policy is #KILN_ERROR_ARGUMENT. */
-  uint32_t reserved;        /**< Zero, else #KILN_ERROR_ARGUMENT. */
+  /** Number of different keys that must have signed; 0 is as 1. A library from before this field
+   * refuses another value than 0 with #KILN_ERROR_ARGUMENT. */
+  uint32_t threshold;
   /** Public keys: the text of the file that minisign writes, or its second line. */
   const char *const *keys;
   size_t key_count;                          /**< Number of `keys`; 0 trusts nothing. */

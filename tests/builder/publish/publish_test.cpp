@@ -85,14 +85,14 @@ TEST_CASE("each pack that a device fetches is signed, all of them in one call", 
   PublishRequest request;
   request.revision = 7;
   std::size_t calls = 0;
-  request.sign = [&](const std::vector<std::string> &statements, std::uint64_t revision) {
+  request.signers = {[&](const std::vector<std::string> &statements, const std::string &comment) {
     ++calls;
     CHECK(statements.size() == 3);
-    CHECK(revision == 7);
+    CHECK(comment == "kiln pack, revision 7");
     std::vector<packs::Detached> texts;
     for (const std::string &text : statements) texts.push_back(detached_by(kSignerKey, text));
     return texts;
-  };
+  }};
   REQUIRE(publish_to(layout, sample(), request).ok());
   CHECK(calls == 1);
   const auto open = OciFolder::open(layout);
@@ -103,9 +103,9 @@ TEST_CASE("each pack that a device fetches is signed, all of them in one call", 
     CHECK(trust_in(read_file(out), 7).ok());
   }
   request.revision.reset();
-  request.sign = [](const std::vector<std::string> &, std::uint64_t) {
+  request.signers = {[](const std::vector<std::string> &, const std::string &) {
     return Status(Code::failed, "no key");
-  };
+  }};
   const auto before = files_of(layout);
   const auto failed = publish_to(layout, sample(), request);
   CHECK(failed.status().message == "no key");

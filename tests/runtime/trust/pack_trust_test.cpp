@@ -273,7 +273,6 @@ TEST_CASE("a demand that breaks its rules is refused", "[trust]") {
   CHECK(refusal([](kiln_trust *t) { t->size = 0; }) == "kiln_trust: size is not its sizeof");
   CHECK(refusal([](kiln_trust *t) { t->policy = static_cast<kiln_trust_policy>(3); }) ==
         "kiln_trust: unknown policy");
-  CHECK(refusal([](kiln_trust *t) { t->reserved = 1; }) == "kiln_trust: reserved is not zero");
   CHECK(refusal([](kiln_trust *t) { t->functions = nullptr; }) ==
         "kiln_trust: functions is not what kiln_signatures() gives");
   CHECK(refusal([](kiln_trust *t) { t->keys = nullptr; }) == "kiln_trust: a key is NULL");
@@ -289,6 +288,11 @@ TEST_CASE("a demand that breaks its rules is refused", "[trust]") {
   trust.key_count = 0;
   kiln_loader_use_trust(&nobody.options, &trust);
   CHECK(mentions(nobody.refusal(pack), "signed by other keys only"));
+  trust = *nobody.trust.get();
+  trust.threshold = 2;
+  CHECK(mentions(nobody.refusal(pack), "signed by 1 of the 2 required keys: 86D7ADFABB582CCD"));
+  trust.threshold = 0;
+  CHECK(nobody.refusal(pack) == "");
   trust = {};
   trust.size = sizeof(trust);
   CHECK(nobody.refusal(pack) == "");
