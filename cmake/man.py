@@ -40,8 +40,8 @@ ENVIRONMENT = [
      "mesa."),
     ("KILN_MESA_PROGRAM", "A kiln of that root's architecture, if it is another; qemu-user runs it."),
     ("KILN_STORE", "Database of finished jobs, or the word none."),
-    ("KILN_PACK, KILN_OVERLAY, KILN_REPORT, KILN_SPOOL", "What kiln serve and kiln record set for the "
-     "layer; an application can be started with them and OPENCL_LAYERS instead."),
+    ("KILN_PACK, KILN_OVERLAY, KILN_REPORT, KILN_REPORT_DIR, KILN_SPOOL", "What kiln serve and kiln "
+     "record set for the layer; an application can be started with them and OPENCL_LAYERS instead."),
     ("KILN_ICD_LOADER", "ICD loader that takes layers, for kiln record and kiln serve where the "
      "application's takes none."),
     ("OCL_ICD_VENDORS", "Read by the ICD loader: which drivers there are."),

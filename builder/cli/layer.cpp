@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include <unistd.h>
 
@@ -97,6 +98,10 @@ int serve(ServeArguments arguments) {
                                          ? "kiln serve needs a command; see 'kiln serve --help'"
                                          : "--print-env runs no command"});
   }
+  std::error_code error;
+  if (arguments.report.ends_with('/') || fs::is_directory(arguments.report, error)) {
+    arguments.report_folder = std::exchange(arguments.report, {});
+  }
   const builder::LoaderChoice loader = builder::choose_icd_loader();
   const bool is_gate = !arguments.require.empty() && arguments.print_form.empty();
   if (is_gate && !loader.why_not.empty()) return fail({Code::no_opencl, loader.why_not});
@@ -154,7 +159,9 @@ void add_serve(CLI::App &app, Command *command) {
       "serve", "Run an application with binaries from packs instead of compiling");
   add_serving_options(*sub, arguments.get());
   add_application(*sub, arguments.get());
-  add_report_option(*sub, &arguments->report, kReport);
+  add_report_option(*sub, &arguments->report,
+                    "Append a line of JSON for each program; to a folder, or with '/' at the end: "
+                    "to a file of each process there, for collecting");
   sub->add_option(
          "--require", arguments->require,
          "Require 'final' code, an 'exact' binary or at least 'il': a program that needs more "

@@ -34,6 +34,15 @@ std::string whole_path(const std::string &path) {
   return path.empty() ? path : fs::absolute(path, error).string();
 }
 
+// Makes the folder of reports, and checks that files can be made there.
+Status check_report_folder(const std::string &folder) {
+  if (folder.empty()) return {};
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (access(folder.c_str(), W_OK | X_OK) == 0) return {};
+  return {Code::failed, folder + ": " + std::strerror(errno)};
+}
+
 // Checks that lines can be appended to the report, since the layer could report a failure only to
 // the application.
 Status check_report(const std::string &path) {
@@ -95,6 +104,7 @@ std::string report_lines(const std::string &report, std::uintmax_t from) {
 Result<builder::Variables> variables_of(const LayerArguments &arguments,
                                         const builder::LoaderChoice &loader) {
   if (Status s = check_report(arguments.report); !s.ok()) return s;
+  if (Status s = check_report_folder(arguments.report_folder); !s.ok()) return s;
   auto layer = find_layer(arguments.layer);
   if (!layer.ok()) return layer.status();
   builder::LayerEnvironment environment;
@@ -102,6 +112,7 @@ Result<builder::Variables> variables_of(const LayerArguments &arguments,
   for (const std::string &pack : arguments.packs) environment.packs.push_back(whole_path(pack));
   environment.overlay = whole_path(arguments.overlay);
   environment.report = whole_path(arguments.report);
+  environment.report_folder = whole_path(arguments.report_folder);
   environment.spool = whole_path(arguments.spool);
   environment.preload = loader.preload;
   environment.require = arguments.require;

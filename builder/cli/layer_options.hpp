@@ -21,6 +21,7 @@ struct LayerArguments {
   std::string overlay;             // serve
   std::string require;             // serve
   std::string report;
+  std::string report_folder;  // serve
 };
 
 // Adds the command and --layer.

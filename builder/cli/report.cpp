@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln report: sums the lines that the layer and the Python module appended to report files.
+// kiln report: sums the lines that the layer, the Python module and the runtime appended to
+// reports.
 #include "builder/cli/common_options.hpp"
 #include "builder/inspect/report_sum.hpp"
 
@@ -30,8 +31,10 @@ void add_report(CLI::App &app, Command *command) {
   auto arguments = std::make_shared<ReportArguments>();
   CLI::App *sub = app.add_subcommand(
       "report", "Sum report files: what was loaded, how fast, and why the rest was not");
-  sub->add_option("file", arguments->files,
-                  "Report of 'kiln serve', 'kiln record' or kiln.pyopencl; '-' is standard input")
+  sub->add_option(
+         "file", arguments->files,
+         "Report of 'kiln serve', 'kiln record' or kiln.pyopencl, load reports, or a folder of "
+         "them; '-' is standard input")
       ->required();
   add_json_flag(*sub, &arguments->json);
   sub->callback([=] { *command = [=] { return run(*arguments); }; });

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iostream>
@@ -17,6 +18,7 @@
 
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
+#include "runtime/device/device.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -24,7 +26,8 @@ namespace {
 using nlohmann::json;
 
 // The outcomes of builds, in the order of the text.
-constexpr std::array<std::string_view, 4> kBuilds = {"served", "compiled", "passed", "refused"};
+constexpr std::array<std::string_view, 5> kBuilds = {"served", "compiled", "passed", "failed",
+                                                     "refused"};
 
 // A line that is longer is cut, and is then no JSON: a file without line ends must not fill the
 // memory.
@@ -101,6 +104,24 @@ void add_to_row(const json &line, ReportSums::Row *row) {
   if (const auto time = time_of(line)) row->times.push_back(*time);
 }
 
+// Adds the build to those of its kind of device, if the line tells that.
+void add_to_key(const std::string &outcome, const json &line, const ReportProcess *process,
+                ReportSums *sums) {
+  const std::string hash = word_of(line, "key_hash");
+  if (hash.empty()) return;
+  ReportKey &key = sums->keys[hash];
+  ++key.builds;
+  if (outcome != kBuilds[0]) ++key.compiled;
+  if (process != nullptr) {
+    key.processes.insert(static_cast<std::size_t>(process - sums->processes.data()));
+  }
+  const auto names = words_of(line, "devices");
+  if (key.device.empty() && !names.empty()) {
+    const std::string driver = word_of(line, "driver");
+    key.device = driver.empty() ? names[0] : runtime::device_label(names[0], driver);
+  }
+}
+
 void add_build(const std::string &outcome, const json &line, ReportSums *sums) {
   add_to_row(line, &sums->rows[{outcome, word_of(line, "rung")}]);
   for (std::string &name : words_of(line, "devices")) sums->devices.insert(std::move(name));
@@ -121,6 +142,26 @@ void add_first_result(const json &line, ReportProcess *process, ReportSums *sums
   sums->first_results.emplace_back(process - sums->processes.data(), *time);
 }
 
+// Returns a load report as a line of the layer's; any other line as it is.
+json as_build(json line) {
+  const auto rungs = line.find("rungs");
+  if (rungs == line.end() || !rungs->is_array()) return line;
+  std::string reason;
+  for (const json &tried : *rungs) {
+    if (!tried.is_object() || word_of(tried, "reason").empty()) continue;
+    if (word_of(tried, "outcome") == "skipped") continue;
+    reason +=
+        (reason.empty() ? "" : "; ") + word_of(tried, "rung") + ": " + word_of(tried, "reason");
+  }
+  const std::string rung = word_of(line, "rung");
+  const bool is_compiled = rung == "il" || rung == "source";
+  line["outcome"] = rung == "error" ? "failed" : is_compiled ? "compiled" : "served";
+  if (rung == "error") line["rung"] = "none";
+  line["reason"] = is_compiled || rung == "error" ? reason : "";
+  line["devices"] = json::array({word_of(line, "device")});
+  return line;
+}
+
 // Returns whether the line has an outcome that this version knows.
 bool add_object(const json &line, ReportSums *sums) {
   const std::string outcome = word_of(line, "outcome");
@@ -130,6 +171,7 @@ bool add_object(const json &line, ReportSums *sums) {
   ReportProcess *process = process_of(line, sums);
   if (is_build) {
     add_build(outcome, line, sums);
+    add_to_key(outcome, line, process, sums);
   } else if (is_own) {
     add_to_row(line, &sums->own_binaries);
     sums->own_bytes += bytes_of(line);
@@ -337,8 +379,8 @@ Status each_line_of(const std::string &path,
 void add_report_line(std::string_view line, const std::string &file, std::size_t number,
                      ReportSums *sums) {
   if (line.find_first_not_of(" \t\r") == std::string_view::npos) return;
-  const json value = json::parse(line, nullptr, false);
-  if (value.is_object() && add_object(value, sums)) {
+  json value = json::parse(line, nullptr, false);
+  if (value.is_object() && add_object(as_build(std::move(value)), sums)) {
     ++sums->lines;
   } else if (sums->other_lines++ == 0) {
     sums->first_other_line = fmt::format("{}:{}", file, number);
@@ -351,11 +393,32 @@ Status add_report_lines(std::istream &in, const std::string &name, ReportSums *s
   });
 }
 
+namespace {
+
+// Adds the files in the order of their names, which is that of their ages.
+Status add_report_folder(const std::string &path, ReportSums *sums) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto &entry : std::filesystem::directory_iterator(path, error)) {
+    if (entry.path().extension() == ".jsonl") files.push_back(entry.path().string());
+  }
+  if (error) return {Code::failed, path + ": " + error.message()};
+  std::sort(files.begin(), files.end());
+  for (const std::string &file : files) {
+    if (Status s = add_report(file, sums); !s.ok()) return s;
+  }
+  return {};
+}
+
+}  // namespace
+
 Status add_report(const std::string &path, ReportSums *sums) {
   if (path == "-") {
     std::ios::sync_with_stdio(false);  // else each byte is read by a call
     return add_report_lines(std::cin, "standard input", sums);
   }
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return add_report_folder(path, sums);
   return each_line_of(path, [&](std::string_view line, std::size_t number) {
     add_report_line(line, path, number, sums);
   });
@@ -410,6 +473,7 @@ std::string report_sums_text(const ReportSums &sums) {
 
 json report_sums_json(const ReportSums &sums) {
   json outcomes = json::array(), reasons = json::array(), applications = json::array();
+  json keys = json::array();
   for (const auto &[key, row] : sorted_rows(sums)) {
     outcomes.push_back({{"outcome", key.first},
                         {"rung", key.second},
@@ -419,6 +483,13 @@ json report_sums_json(const ReportSums &sums) {
   for (const ReportReason &reason : sorted_reasons(sums)) reasons.push_back(reason_json(reason));
   for (const ApplicationStarts &starts : starts_of(sums))
     applications.push_back(starts_json(starts));
+  for (const auto &[hash, key] : sums.keys) {
+    keys.push_back({{"key_hash", hash},
+                    {"device", key.device},
+                    {"processes", key.processes.size()},
+                    {"builds", key.builds},
+                    {"compiled", key.compiled}});
+  }
   return {{"schema", 1},
           {"lines", sums.lines},
           {"other_lines", sums.other_lines},
@@ -426,6 +497,7 @@ json report_sums_json(const ReportSums &sums) {
           {"processes", sums.processes.size()},
           {"builds", builds_of(sums)},
           {"devices", sums.devices},
+          {"keys", keys},
           {"outcomes", outcomes},
           {"reasons", reasons},
           {"own_binaries",

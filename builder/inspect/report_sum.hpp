@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums the reports of the OpenCL layer and of the Python module: what was loaded, how long it took,
-// and why the rest was compiled.
+// Sums the reports of the OpenCL layer, of the Python module and of the runtime's loads: what was
+// loaded, how long it took, and why the rest was compiled.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +41,14 @@ struct ReportProcess {
   bool has_result = false;
 };
 
+// A kind of device, by the hash of its binary key.
+struct ReportKey {
+  std::string device;               // "name (driver version)"; empty: unknown
+  std::set<std::size_t> processes;  // in ReportSums::processes
+  std::size_t builds = 0;
+  std::size_t compiled = 0;  // of the builds: not loaded from a binary
+};
+
 struct ReportSums {
   struct Row {
     std::size_t count = 0;
@@ -56,20 +64,21 @@ struct ReportSums {
   std::vector<ReportReason> reasons;
   std::map<WordPair, std::size_t> reason_numbers;  // in `reasons`, by outcome and reason
   std::set<std::string> devices;                   // names of the programs' devices
+  std::map<std::string, ReportKey> keys;           // by key_hash
   Row own_binaries;
   std::uint64_t own_bytes = 0;
   std::vector<std::pair<std::size_t, double>> first_results;  // a process and milliseconds
 };
 
-// Adds the next line of a report (docs/use/layer.md, "The report"). The text is untrusted: a member
-// that is absent, of another type or out of range counts as unknown; a line of blanks is ignored.
-// The memory for `sums` grows with the number of durations and of different processes, programs and
-// reasons.
+// Adds the next line of a report: a line of the layer's (docs/use/layer.md, "The report"), or a
+// load report (docs/use/loading.md). The text is untrusted: a member that is absent, of another
+// type or out of range counts as unknown; a line of blanks is ignored. The memory for `sums` grows
+// with the number of durations and of different processes, programs and reasons.
 void add_report_line(std::string_view line, const std::string &file, std::size_t number,
                      ReportSums *sums);
 
-// Adds the lines of a file; "-" is standard input. Fails with Code::failed if the file cannot be
-// read.
+// Adds the lines of a file, or of the *.jsonl files in a folder; "-" is standard input. Fails with
+// Code::failed if the file cannot be read.
 Status add_report(const std::string &path, ReportSums *sums);
 // The same for lines that are read already; `name` is for the place of the first other line.
 Status add_report_lines(std::istream &in, const std::string &name, ReportSums *sums);

@@ -17,6 +17,7 @@ struct LayerEnvironment {
   std::vector<std::string> packs;  // files, and folders of *.kiln files
   std::string overlay;             // empty: none
   std::string report;              // empty: none
+  std::string report_folder;       // empty: none
   std::string preload;             // an ICD loader that takes layers; empty: none is needed
   std::string spool;               // empty: the layer serves
   std::string require;             // word of KILN_REQUIRE; empty: nothing

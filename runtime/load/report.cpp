@@ -11,7 +11,9 @@
 namespace kiln::runtime {
 namespace {
 
+// Appends a member of an object that `*out` ends with, after a comma unless it is the first.
 void append_member(const char *name, std::string_view value, std::string *out) {
+  if (out->back() != '{') *out += ", ";
   append_json(name, out);
   *out += ": ";
   append_json(value, out);
@@ -20,7 +22,6 @@ void append_member(const char *name, std::string_view value, std::string *out) {
 void append_rung(const RungResult &result, std::string *out) {
   *out += "{";
   append_member("rung", rung_name(result.rung), out);
-  *out += ", ";
   append_member("outcome", outcome_name(result.outcome), out);
   const std::string blob =
       result.blob ? packs::hex(result.blob.name().data(), packs::kDigestSize) : std::string();
@@ -28,7 +29,6 @@ void append_rung(const RungResult &result, std::string *out) {
       {"reason", result.reason}, {"blob", blob}, {"log", result.log}};
   for (const auto &[name, value] : members) {
     if (value.empty()) continue;
-    *out += ", ";
     append_member(name, value, out);
   }
   *out += "}";
@@ -36,19 +36,16 @@ void append_rung(const RungResult &result, std::string *out) {
 
 void append_choice(const Choice &choice, std::string *out) {
   static const char names[][12] = {"name", "measurement", "preference", "order"};
-  *out += "\"choice\": ";
+  *out += ", \"choice\": ";
   if (!choice.variant) {
     *out += "null";
     return;
   }
   *out += "{";
   append_member("by", names[choice.by], out);
-  *out += ", ";
   append_member("reason", choice.reason, out);
   if (choice.by == KILN_CHOICE_MEASUREMENT) {
-    *out += ", ";
     append_member("level", tuning_level_name(choice.level), out);
-    *out += ", ";
     append_member("size_class", size_class_name(choice.size_class), out);
     *out += ", \"nanoseconds\": ";
     *out += packs::decimal(choice.nanoseconds);
@@ -60,18 +57,12 @@ void append_final(kiln_finality final, const std::string &why_not, std::string *
   *out += ", \"final\": ";
   *out += final == KILN_FINAL_UNKNOWN ? "null" : final == KILN_FINAL_YES ? "true" : "false";
   if (why_not.empty()) return;
-  *out += ", ";
   append_member("why_not_final", why_not, out);
 }
 
 void append_optional(const char *name, const std::optional<std::string> &value, std::string *out) {
-  append_json(name, out);
-  *out += ": ";
-  if (value) {
-    append_json(*value, out);
-  } else {
-    *out += "null";
-  }
+  if (value) return append_member(name, *value, out);
+  *out += packs::concat({", \"", name, "\": null"});
 }
 
 }  // namespace
@@ -90,9 +81,7 @@ void append_nearest(const Report &report, std::string *out) {
     *out += separator;
     *out += "{";
     append_member("field", difference.field, out);
-    *out += ", ";
     append_optional("pack", difference.pack, out);
-    *out += ", ";
     append_optional("device", difference.device, out);
     *out += "}";
     separator = ", ";
@@ -134,18 +123,15 @@ const char *outcome_name(kiln_outcome outcome) {
 }
 
 std::string Report::json(const Choice &choice) const {
-  std::string out = "{\"schema\": 1, ";
+  std::string out = "{\"schema\": 1";
   append_member("program", program, &out);
-  out += ", ";
   append_member("variant", variant, &out);
-  out += ", ";
   append_choice(choice, &out);
-  out += ", ";
   append_member("device",
                 device_label(device->identity.text(Field::device_name),
                              device->identity.text(Field::driver_version)),
                 &out);
-  out += ", ";
+  append_member("key_hash", packs::hex64(device->key().hash()), &out);
   append_member("rung", rung_name(rung), &out);
   out += ", \"recompiled\": ";
   out += !recompiled ? "null" : *recompiled ? "true" : "false";

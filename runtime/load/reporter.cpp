@@ -3,6 +3,9 @@
 #include "runtime/load/reporter.hpp"
 
 namespace kiln::runtime {
+
+std::atomic<void (*)(const Report &)> on_report{nullptr};
+
 namespace {
 
 std::string summary(const Report &report) {
@@ -79,6 +82,7 @@ Status Reporter::end(bool loaded, double milliseconds) {
   Status error;
   if (!loaded) error = Status::error(Code::no_rung, summary(report_));
   if (dry_run_) return error;
+  if (auto *use = on_report.load()) use(report_);
   notify(loader_, {loaded ? KILN_NOTICE_LOADED : KILN_NOTICE_NOT_LOADED, report_.rung,
                    loaded ? KILN_OUTCOME_LOADED : KILN_OUTCOME_FAILED, report_.program.c_str(),
                    report_.variant.c_str(), error.message.c_str(), milliseconds});

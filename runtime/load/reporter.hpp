@@ -3,6 +3,7 @@
 // rung, and whether the loaded program is final.
 #pragma once
 
+#include <atomic>
 #include <string>
 
 #include "runtime/load/loader.hpp"
@@ -10,6 +11,10 @@
 #include "runtime/load/rungs.hpp"
 
 namespace kiln::runtime {
+
+// Called with the report of each load but a dry run, on the thread that loads; null: nobody wants
+// reports.
+extern std::atomic<void (*)(const Report &)> on_report;
 
 // Fills in the report of one load. For one thread. In a dry run, the application gets no notices.
 class Reporter {

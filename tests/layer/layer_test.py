@@ -29,7 +29,8 @@ KILN, LAYER, APPLICATION = (os.path.abspath(path) for path in sys.argv[1:4])
 SHORT = ("platform", "build", "run")
 SOURCES = os.path.join(os.path.dirname(APPLICATION), "kiln_sources_application")
 KEYS = {"process", "program", "kernels", "devices", "outcome", "reason", "rung", "nearest",
-        "milliseconds"}
+        "milliseconds", "schema"}
+KIND = {"key_hash", "model", "driver"}  # where there is a program, of one kind of device
 USUAL = re.compile(r"kiln: (\d+ programs? recorded in|nothing was recorded)"
                    r"|kiln layer: this run compiles programs")
 OUTCOMES = {"served", "compiled", "passed"}
@@ -225,7 +226,7 @@ class LayerTest(unittest.TestCase):
         lines = lines_of(report)
         self.assertTrue(lines)
         for line in lines:
-            self.assertEqual(set(line), KEYS, line)
+            self.assertEqual(set(line), KEYS | KIND if line["devices"] else KEYS, line)
             self.assertIn(line["outcome"], OUTCOMES, line)
             self.assertEqual(line["outcome"] == "served", line["reason"] == "", line)
             self.assertEqual(line["outcome"] == "passed", line["rung"] == "", line)
@@ -721,6 +722,30 @@ class Serving(LayerTest):
                    KILN_REPORT="/proc/nowhere/report")
         self.same(done, SHORT)
         self.one_complaint(done)
+        done = run(APPLICATION, *SHORT, OPENCL_LAYERS=LAYER, KILN_PACK=str(self.built),
+                   KILN_REPORT_DIR="/proc/nowhere")
+        self.same(done, SHORT)
+        self.one_complaint(done)
+
+    def test_processes_report_into_files_of_their_own_in_a_folder(self):
+        """`kiln report` sums what a log shipper would take."""
+        folder = self.place / "reports"
+        command = serving("--pack", self.built, "--report", f"{folder}/", sections=["threads"])
+        for process in [start(*command) for _ in range(3)]:
+            self.same(finish(process), ["threads"])
+        files = sorted(folder.iterdir())
+        self.assertEqual(len(files), 3)
+        for file in files:
+            lines = all_lines_of(file)
+            self.assertEqual(lines[0]["application"], os.path.basename(APPLICATION))
+            self.assertEqual(len({line["process"] for line in lines}), 1)
+            self.assertEqual({line["schema"] for line in lines}, {1})
+        sums = json.loads(run(KILN, "report", folder, "--json").output)
+        self.assertEqual((sums["processes"], sums["builds"]), (3, 3 * 8 * 5))
+        (device,) = sums["keys"]
+        self.assertEqual((device["processes"], device["builds"]), (3, 3 * 8 * 5))
+        listed = json.loads(run(KILN, "devices", "--json").output)["devices"]
+        self.assertIn(device["key_hash"], [one["key_hash"] for one in listed])
 
     def test_processes_report_whole_lines_into_one_file(self):
         """An application of several processes has one report."""

@@ -25,6 +25,7 @@
 #include "kiln/kiln.h"
 #include "kiln/overlay.h"
 #include "kiln/prefetch.h"
+#include "kiln/report_folder.h"
 
 namespace kiln {
 
@@ -337,6 +338,12 @@ class Loader {
 
 /// Announces that this process is about to end on purpose; see kiln_process_ending().
 inline void process_ending() { kiln_process_ending(); }
+
+/// Has every later load append its report to a file in the folder; "" ends it. See
+/// kiln_report_folder().
+inline Status report_folder(const std::string &folder) {
+  return detail::call([&](kiln_error *error) { kiln_report_folder(folder.c_str(), error); });
+}
 
 /// Removes all of Kiln's files from an overlay folder; see kiln_overlay_clear().
 inline Status clear_overlay(const std::string &folder) {

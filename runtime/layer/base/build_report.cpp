@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Appends the report's lines, each in a single write, so that lines of several processes stay
-// whole.
+// whole. A line for a folder names no folder of this machine.
 #include "runtime/layer/base/build_report.hpp"
 
 #include <atomic>
@@ -19,6 +19,7 @@
 #include "runtime/cached/built_program.hpp"
 #include "runtime/layer/base/devices.hpp"
 #include "runtime/layer/base/settings.hpp"
+#include "runtime/reports/report_folder.hpp"
 #include "runtime/text/json.hpp"
 
 namespace kiln::layer {
@@ -46,26 +47,64 @@ std::chrono::microseconds since(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start);
 }
 
-void complain_of_report(const std::string &why) {
+bool is_wanted() { return !settings().report.empty() || !settings().report_folder.empty(); }
+
+void complain_of_report(const std::string &path, int error) {
   static std::atomic<bool> done{false};
-  if (!done.exchange(true)) complain(settings().report + ": no report: " + why);
+  if (!done.exchange(true)) complain(path + ": no report: " + std::strerror(error));
 }
 
-// Appends a line with these members, JSON that begins with a comma.
-void append(const char *outcome, const std::string &members) {
-  const std::string &path = settings().report;
-  const packs::Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
-  if (!file) return complain_of_report(std::strerror(errno));
-  const std::string line = packs::concat(
-      {"{\"process\": \"", this_process(), "\", \"outcome\": \"", outcome, "\"", members, "}\n"});
-  if (!packs::write_line(file.get(), line.data(), line.size())) {
-    complain_of_report(std::strerror(errno));
+int append_to_file(const std::string &line) {
+  const packs::Descriptor file(
+      open(settings().report.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  return file && packs::write_line(file.get(), line.data(), line.size()) ? 0 : errno;
+}
+
+int append_to_folder(const std::string &line) {
+  static runtime::ReportFolder &folder = *new runtime::ReportFolder;
+  static const int error = folder.open(settings().report_folder.c_str());
+  return error != 0 ? error : folder.append(line);
+}
+
+// Appends a line to the file and to the folder, if there are such. `members` is given a function
+// for texts that may name folders, and returns JSON that begins with a comma.
+template <typename Members>
+void append(const char *outcome, Members members) {
+  using Shown = std::string (*)(std::string_view text);
+  const auto line = [&](Shown shown) {
+    return packs::concat({"{\"process\": \"", this_process(), "\", \"schema\": 1, \"outcome\": \"",
+                          outcome, "\"", members(shown), "}"});
+  };
+  const Settings &to = settings();
+  if (!to.report.empty()) {
+    const Shown as_it_is = [](std::string_view text) { return std::string(text); };
+    const int error = append_to_file(line(as_it_is) + "\n");
+    if (error != 0) complain_of_report(to.report, error);
   }
+  if (!to.report_folder.empty()) {
+    const int error = append_to_folder(line(runtime::without_folders));
+    if (error != 0) complain_of_report(to.report_folder, error);
+  }
+}
+
+void append(const char *outcome, const std::string &members) {
+  append(outcome, [&](auto) { return members; });
 }
 
 void add_text(const char *name, const std::string &value, std::string *members) {
   *members += packs::concat({", \"", name, "\": "});
   runtime::append_json(value, members);
+}
+
+// Adds what tells the kind of the devices, if they have one binary key.
+void add_kind(const Devices &devices, std::string *members) {
+  const Devices kinds = different(devices);
+  kiln_device *opened = nullptr;
+  if (kinds.size() != 1 || find_device(kinds[0], &opened, nullptr) != KILN_OK) return;
+  const runtime::Device &device = *opened->device;
+  add_text("key_hash", packs::hex64(device.key().hash()), members);
+  add_text("model", device.description.model, members);
+  add_text("driver", device.identity.text(runtime::Field::driver_version), members);
 }
 
 void add_list(const char *name, const std::set<std::string> &values, std::string *members) {
@@ -123,34 +162,38 @@ const std::string &this_process() {
 }
 
 void report_start() {
-  if (settings().report.empty()) return;
-  char path[4096];
-  const ssize_t size = readlink("/proc/self/exe", path, sizeof(path));
-  std::string members;
-  add_text("layer", settings().record ? "record" : "serve", &members);
-  add_text("application", std::string(path, size > 0 ? static_cast<std::size_t>(size) : 0),
-           &members);
-  append("started", members);
+  if (!is_wanted()) return;
+  append("started", [](auto shown) {
+    std::string members;
+    add_text("layer", settings().record ? "record" : "serve", &members);
+    add_text("application", shown(runtime::executable_path()), &members);
+    return members;
+  });
 }
 
 void report_build(const Built &built, cl_program made) {
   const std::string time = milliseconds(since(built.start));
   note_compilation(built);
-  if (settings().report.empty()) return;
-  std::string members;
-  add_text("program", built.program, &members);
-  using Names = std::set<std::string>;
-  add_list("kernels", made == nullptr ? Names() : cached::kernel_names(next_table(), made),
-           &members);
-  add_list("devices", made == nullptr ? Names() : device_names(devices_of(made)), &members);
-  add_text("rung", built.rung, &members);
-  add_text("reason", built.reason, &members);
-  members += ", \"nearest\": " + (built.nearest.empty() ? "null" : built.nearest);
-  append(outcome_of(built), members + ", \"milliseconds\": " + time);
+  if (!is_wanted()) return;
+  const Devices devices = made == nullptr ? Devices() : devices_of(made);
+  std::string what;
+  add_text("program", built.program, &what);
+  add_list("kernels",
+           made == nullptr ? std::set<std::string>() : cached::kernel_names(next_table(), made),
+           &what);
+  add_list("devices", device_names(devices), &what);
+  add_kind(devices, &what);
+  append(outcome_of(built), [&](auto shown) {
+    std::string members = what;
+    add_text("rung", built.rung, &members);
+    add_text("reason", shown(built.reason), &members);
+    members += ", \"nearest\": " + (built.nearest.empty() ? "null" : built.nearest);
+    return members + ", \"milliseconds\": " + time;
+  });
 }
 
 void report_own_binary(std::size_t bytes, Clock::time_point start) {
-  if (settings().report.empty()) return;
+  if (!is_wanted()) return;
   append("own_binary", packs::concat({", \"bytes\": ", packs::decimal(bytes),
                                       ", \"milliseconds\": ", milliseconds(since(start))}));
 }
@@ -159,7 +202,7 @@ void note_launch() { was_launched = true; }
 
 void note_results() {
   static std::atomic<bool> done{false};
-  if (!was_launched || settings().report.empty() || done.exchange(true)) return;
+  if (!was_launched || !is_wanted() || done.exchange(true)) return;
   append("first_result", ", \"milliseconds\": " + milliseconds(age_of_process()));
 }
 

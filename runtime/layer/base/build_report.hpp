@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports what happens to an application's programs, in a file of JSON lines that processes share.
-// Nothing is reported unless the settings name a file; docs/use/layer.md describes the lines.
+// Reports what happens to an application's programs, in a file of JSON lines that processes share,
+// and in a folder with a file for each process. Nothing is reported unless the settings name one;
+// docs/use/layer.md describes the lines.
 #pragma once
 
 #include <chrono>

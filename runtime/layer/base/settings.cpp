@@ -66,6 +66,7 @@ Settings read_settings() {
   made.tuned = variable("KILN_TUNED") != "0";
   made.report = variable("KILN_REPORT");
   if (!made.record) made.require = required();
+  made.report_folder = variable("KILN_REPORT_DIR");
   return made;
 }
 

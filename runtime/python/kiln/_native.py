@@ -185,8 +185,8 @@ class Kiln:
         """Loads a program of the pack into the cl_context, or raises Error.
 
         The pack's source is compiled only if there is an overlay (a path, or None) to keep what
-        comes of it. Returns what the report's line says of it ("rung" and, where it was compiled,
-        "reason" and "nearest"), and what `adopt` makes of the cl_program, which it retains.
+        comes of it. Returns what the report's line says of it ("key_hash", "rung" and, where it was
+        compiled, "reason" and "nearest"), and what `adopt` makes of the cl_program, which it retains.
         """
         options = _LoaderOptions(ctypes.sizeof(_LoaderOptions), context)
         folder = os.fsencode(overlay) if overlay else None  # lives until the loader is made
@@ -209,7 +209,7 @@ class Kiln:
             _call(self._runtime.kiln_load, loader, name.encode("ascii"), None, flags,
                   ctypes.byref(program), ctypes.byref(report))
             full = json.loads(self._runtime.kiln_report_json(report))
-            outcome = {"rung": full["rung"]}
+            outcome = {"key_hash": full["key_hash"], "rung": full["rung"]}
             if outcome["rung"] in COMPILED:
                 outcome.update(_miss(full))
             return outcome, adopt(self._runtime.kiln_program_cl(program))

@@ -156,7 +156,7 @@ def _replace(original):
         if not _is_installed:
             return original(self, options, devices, *arguments, **keywords)
         start = time.perf_counter()
-        line = {"program": "", "outcome": "passed", "rung": "", "reason": "", "nearest": None,
+        line = {"schema": 1, "program": "", "outcome": "passed", "rung": "", "reason": "", "nearest": None,
                 "milliseconds": 0.0}
         try:
             made = adapter.find(self, options, devices, line)

@@ -199,8 +199,9 @@ void Apart::run(const Variables &variables,
     CHECK(status == 0);
     return;
   }
-  for (const char *name : {"KILN_LAYER", "KILN_PACK", "KILN_OVERLAY", "KILN_SPOOL", "KILN_REPORT",
-                           "KILN_TUNED", "KILN_BACKGROUND", "CPATH", "POCL_CACHE_DIR"}) {
+  for (const char *name :
+       {"KILN_LAYER", "KILN_PACK", "KILN_OVERLAY", "KILN_SPOOL", "KILN_REPORT", "KILN_REPORT_DIR",
+        "KILN_TUNED", "KILN_BACKGROUND", "CPATH", "POCL_CACHE_DIR"}) {
     unsetenv(name);
   }
   setenv("KILN_PACK_PATH", "", 1);
@@ -223,7 +224,8 @@ std::vector<std::string> report_lines(const fs::path &path) {
   std::vector<std::string> lines;
   std::ifstream in(path);
   const std::regex changing(
-      "\"process\": \"[0-9a-f]{16}\", |, \"milliseconds\": [0-9]+\\.[0-9]{3}(?=\\})");
+      "\"process\": \"[0-9a-f]{16}\", \"schema\": 1, |, \"milliseconds\": "
+      "[0-9]+\\.[0-9]{3}(?=\\})");
   for (std::string line; std::getline(in, line);) {
     if (mentions(line, "\"started\"")) continue;
     lines.push_back(std::regex_replace(line, changing, ""));

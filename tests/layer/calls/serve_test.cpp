@@ -58,6 +58,8 @@ TEST_CASE("a served program answers as if the driver had built the application's
         std::vector<std::string>{"{\"outcome\": \"served\", \"program\": \"" +
                                  name_of_program(kServed, "-DX") +
                                  "\", \"kernels\": [\"f\", \"g\"], \"devices\": [\"First\"], "
+                                 "\"key_hash\": \"fafa34da5fc82b7f\", \"model\": \"First\", "
+                                 "\"driver\": \"1.0\", "
                                  "\"rung\": \"exact\", \"reason\": \"\", \"nearest\": null}"});
 }
 
@@ -532,6 +534,24 @@ TEST_CASE("a measured size is given to launches without one, as long as the driv
     a.release(unknown);
     a.release(program);
   });
+}
+
+TEST_CASE("a folder of reports has a file for each process, without names of folders") {
+  const TemporaryFolder folder;
+  const Pack pack;
+  const auto use = [](const Application &a) { a.release(a.built(kServed, "-DX")); };
+  for (int start = 0; start < 2; ++start) {
+    pack.run(use, 1, {{"KILN_REPORT_DIR", (folder.path() / "reports").string()}});
+  }
+  const auto files = files_in(folder.path() / "reports");
+  REQUIRE(files.size() == 2);
+  for (const std::string &file : files) {
+    const std::string text = read_file(folder.path() / "reports" / file);
+    CHECK(text.find("\"layer\": \"serve\", \"application\": \"layer_calls_test\"}\n") !=
+          std::string::npos);
+    CHECK(outcomes(folder.path() / "reports" / file) == Outcomes{"served, exact"});
+  }
+  CHECK(read_file(pack.report()).find("/layer_calls_test\"}\n") != std::string::npos);
 }
 
 TEST_CASE("the report has the first wait after a launch, and binaries of the application's own") {

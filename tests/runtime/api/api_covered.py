@@ -30,6 +30,7 @@ MAY_BE_NULL = {
     "kiln_loader_create": {"options"},
     "kiln_load_dry_run": {"variant"},
     "kiln_prefetch": {"user"},
+    "kiln_report_folder": {"folder"},
 }
 OPENCL_HANDLE = re.compile(r"\bcl_(command_queue|context|device_id|event|kernel|mem|program)\b")
 

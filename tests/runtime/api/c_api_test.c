@@ -7,6 +7,7 @@
 #include <kiln/listing.h>
 #include <kiln/overlay.h>
 #include <kiln/prefetch.h>
+#include <kiln/report_folder.h>
 #include <kiln/trust.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -109,6 +110,7 @@ static void test_null_for_loading(void) {
   REFUSED(kiln_prefetch(NULL, NULL, 0, 0, NULL, NULL, &e), "kiln_prefetch");
   REFUSED(kiln_prefetch(SOME(kiln_loader), NULL, 1, 0, NULL, NULL, &e), "kiln_prefetch");
   REFUSED(kiln_overlay_clear(NULL, &e), "kiln_overlay_clear");
+  CHECK(kiln_report_folder(NULL, &e) == KILN_OK); /* no reports */
   kiln_loader_use_overlay(NULL, "folder", 0);
   kiln_loader_use_trust(NULL, NULL);
   REFUSED(kiln_loader_finish(NULL, &e), "kiln_loader_finish");
