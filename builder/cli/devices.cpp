@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "builder/cli/common_options.hpp"
-#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/text.hpp"
 #include "runtime/load/rungs.hpp"
 
@@ -40,7 +39,7 @@ json device_json(const builder::DeviceInfo &device) {
           {"model", device.description.model},
           {"compiler", device.description.compiler},
           {"key", device.description.key.text()},
-          {"key_hash", packs::hex64(packs::xxh3(device.description.key.text()))},
+          {"key_hash", packs::hex64(device.description.key.hash())},
           {"identity", builder::to_json(device.identity)},
           {"capabilities", device.capabilities},
           {"il_support", device.il_support ? json(*device.il_support) : json()},
@@ -55,7 +54,7 @@ std::string device_text(const builder::DeviceInfo &device) {
   const std::string il = il_text(device.capabilities);
   text += fmt::format("   takes binaries{}{}\n", il.empty() ? "" : ", " + il,
                       device.capabilities.compiler ? ", source" : "");
-  text += "   binary key:\n";
+  text += fmt::format("   binary key, key_hash {}:\n", packs::hex64(device.description.key.hash()));
   for (const auto &[name, value] : device.description.key.facts()) {
     text += fmt::format("     {} = {}\n", name, value);
   }
