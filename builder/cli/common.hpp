@@ -103,6 +103,7 @@ void add_explain(CLI::App &app, Command *command);
 void add_doctor(CLI::App &app, Command *command);
 void add_extract(CLI::App &app, Command *command);
 void add_fetch(CLI::App &app, Command *command);
+void add_fleet(CLI::App &app, Command *command);
 void add_inspect(CLI::App &app, Command *command);
 void add_keys(CLI::App &app, Command *command);
 void add_list(CLI::App &app, Command *command);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts a part out of a pack's contents: by names, or by the targets that a fleet's devices take.
+// Cuts a part out of a pack's contents by names; builder/fleet/target_use.hpp finds what a fleet
+// needs.
 // Functions of values: no blob is read, so each blob is written as it is stored.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,7 +11,6 @@
 
 #include "builder/base/builder_status.hpp"
 #include "kiln/packs/contents.hpp"
-#include "runtime/identity/identity.hpp"
 
 namespace kiln::builder {
 
@@ -47,41 +46,5 @@ struct SliceRequest {
 // Finds the parts to keep. Fails with Code::not_in_pack if a value matches nothing, or no target
 // matches all members; the message lists the alternatives.
 Result<Cut> find_slice(const packs::Contents &contents, const SliceRequest &request);
-
-struct InventoryDevice {
-  std::string label;
-  runtime::Description description;  // made from the identity by this version of Kiln
-};
-
-// Parses the devices of an inventory: one object of `kiln devices --json`, or an array of such
-// objects. Fails with Code::bad_input; the message begins with `name` and says which device has
-// which fault.
-Result<std::vector<InventoryDevice>> parse_inventory(const std::string &text,
-                                                     const std::string &name);
-// Parses the inventory in a file. Fails with Code::bad_input also if the file cannot be read.
-Result<std::vector<InventoryDevice>> read_inventory(const std::string &path);
-
-// Why a device takes a target.
-struct TargetUse {
-  std::string device;  // its label
-  std::string why;     // "exact match"
-};
-
-struct InventoryMatch {
-  // For each target of the pack, its uses in the order of the devices; empty: no device takes it.
-  std::vector<std::vector<TargetUse>> uses;
-  std::vector<std::string> without;  // labels of devices that take none of the targets
-};
-
-// Matches devices with targets by the rules of a load. A device takes a target with its own binary
-// key; and, on NVIDIA, a target with cubins for a lower minor compute capability, and a target with
-// PTX if no other target has PTX of a higher capability for the device.
-InventoryMatch match_inventory(const packs::Contents &contents,
-                               const std::vector<InventoryDevice> &devices);
-
-// Returns the cut that keeps the matched targets, and the tunings of their profiles and the
-// devices'.
-Cut cut_of(const packs::Contents &contents, const InventoryMatch &match,
-           const std::vector<InventoryDevice> &devices);
 
 }  // namespace kiln::builder

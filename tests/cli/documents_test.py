@@ -30,6 +30,8 @@ BASE = "kiln compile manifests/tour.toml -o base.kiln"
 BUILT = "kiln build base.kiln --device 'Portable*' -o app.kiln"
 RECORDED = "kiln record -o app.spool -- ./application build"
 SETUP = {
+    "docs/operate/fleet.md": ["cp packs/golden/good-v1.kiln app.kiln",
+                              "cp -r tests/cli/fixtures/fleet fleet"],
     "docs/operate/signing.md": [BASE, "cp base.kiln tour.kiln"],
     "docs/operate/fleet-delivery.md": [
         "minisign -G -W -p a.pub -s a.key", "minisign -G -W -p b.pub -s b.key",

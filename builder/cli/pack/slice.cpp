@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "builder/cli/common_options.hpp"
+#include "builder/fleet/target_use.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/pack_slice.hpp"
 #include "builder/inspect/printable.hpp"
@@ -140,24 +141,22 @@ int slice_for_inventory(const SliceArguments &options) {
   inputs.push_back(options.input);
   const auto open = open_pack(options.input);
   if (!open.ok()) return fail(open.status());
-  std::vector<builder::InventoryDevice> devices;
-  for (const std::string &path : options.inventories) {
-    const auto more = builder::read_inventory(path);
-    if (!more.ok()) return fail(more.status());
-    devices.insert(devices.end(), more->begin(), more->end());
-  }
+  const auto devices = builder::read_inventory(options.inventories);
+  if (!devices.ok()) return fail(devices.status());
   if (Status s = check_output(options.output, inputs); !s.ok()) return fail(s);
   const packs::Contents &contents = open->contents;
-  const auto match = builder::match_inventory(contents, devices);
+  std::size_t all = 0;
+  for (const builder::FleetDevice &device : *devices) all += device.devices;
+  const auto match = builder::match_inventory(contents, *devices);
   const auto pruned = builder::cut_contents(
-      contents, without_forms(options, builder::cut_of(contents, match, devices)));
+      contents, without_forms(options, builder::cut_of(contents, match, *devices)));
   if (Status s = write_output(pruned, options.output, options.write); !s.ok()) return fail(s);
   if (options.json) {
     print(inventory_json(options, contents, match));
   } else {
     print(inventory_text(builder::printable_contents(contents), match) +
           fmt::format("{}: {} of {} for {}\n", options.output, pruned.targets.size(),
-                      count(contents.targets.size(), "target"), count(devices.size(), "device")));
+                      count(contents.targets.size(), "target"), count(all, "device")));
   }
   return kDone;
 }
@@ -198,8 +197,8 @@ void add_slice(CLI::App &app, Command *command) {
   add("--profile", &request.profiles, "GLOB", "Keep targets of this vendor profile");
   add("--program", &request.programs, "NAME", "Keep this program");
   add("--inventory", &options->inventories, "FILE",
-      "Keep the targets that the devices in FILE use; FILE holds the output of "
-      "'kiln devices --json', or an array of such outputs");
+      "Keep the targets that the devices in FILE use; FILE is an inventory as for "
+      "'kiln fleet report'");
   sub->add_option("--without", options->without,
                   "Leave out 'source' or 'il' of every program: what then has no binary for a "
                   "device does not load there")

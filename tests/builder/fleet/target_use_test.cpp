@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/inspect/pack_slice.hpp"
+#include "builder/fleet/target_use.hpp"
+
+#include <sstream>
 
 #include "builder/device/device_info.hpp"
+#include "kiln/packs/text.hpp"
 #include "tests/packs/sample.hpp"
 #include "tests/support/identities.hpp"
 
@@ -51,21 +54,29 @@ json list_of(const std::vector<Identity> &identities) {
   return {{"schema", 1}, {"devices", devices}};
 }
 
-std::vector<builder::InventoryDevice> devices_of(const json &list) {
-  const auto devices = builder::parse_inventory(list.dump(), "fleet.json");
-  INFO(devices.status().message);
-  REQUIRE(devices.ok());
-  return *devices;
+// The devices, and the first fault.
+std::vector<builder::FleetDevice> read(const std::string &text, std::string *fault) {
+  builder::Fleet fleet;
+  std::istringstream in(text);
+  const Status status =
+      builder::FleetReader(&fleet).add(in, "fleet.json", builder::FleetReader::Kind::inventory);
+  REQUIRE(status.ok());
+  *fault = fleet.first_faults.empty() ? "" : fleet.first_faults[0];
+  builder::complete_rows(&fleet);
+  return fleet.devices;
+}
+
+std::vector<builder::FleetDevice> devices_of(const json &list) {
+  std::string fault;
+  const auto devices = read(list.dump(), &fault);
+  CHECK(fault.empty());
+  return devices;
 }
 
 std::string fault_in(const std::string &text) {
-  const auto devices = builder::parse_inventory(text, "fleet.json");
-  REQUIRE_FALSE(devices.ok());
-  CHECK(devices.status().code == Code::bad_input);
-  const std::string &message = devices.status().message;
-  const std::string tail = "; an inventory is what 'kiln devices --json' prints";
-  REQUIRE(message.ends_with(tail));
-  return message.substr(0, message.size() - tail.size());
+  std::string fault;
+  read(text, &fault);
+  return fault;
 }
 
 // "device: reason" of each target, "gone" of one that no device takes.
@@ -109,26 +120,58 @@ TEST_CASE("an inventory is one list of devices, or an array of lists", "[invento
   CHECK(devices_of(first).size() == 2);
   const auto devices = devices_of(json::array({first, second}));
   REQUIRE(devices.size() == 3);
-  CHECK(devices[2].label == "GPU 8.6 (driver 580.159.04)");
-  CHECK(devices[2].description.key.text() == target_of(nvidia("8.6")).key);
+  CHECK(devices[2].label() == "GPU 8.6 (driver 580.159.04)");
+  CHECK(devices[2].described->device.key().text() == target_of(nvidia("8.6")).key);
 }
 
-TEST_CASE("a file that is no inventory is refused with the reason", "[inventory]") {
-  CHECK(fault_in("{") == "fleet.json: this is no JSON");
-  CHECK(fault_in("{}") == "fleet.json: expected an object with \"devices\"");
-  CHECK(fault_in("[1]") == "fleet.json: expected an object with \"devices\"");
-  CHECK(fault_in("[]") == "fleet.json: it has no device");
-  CHECK(fault_in(list_of({}).dump()) == "fleet.json: it has no device");
-  CHECK(fault_in(R"({"devices": []})") == "fleet.json: expected \"schema\": 1");
-  CHECK(fault_in(R"({"schema": 2, "devices": []})") == "fleet.json: expected \"schema\": 1");
+TEST_CASE("a list with a fault names it", "[inventory]") {
+  CHECK(fault_in("{") == "fleet.json:1: the JSON is not complete");
+  CHECK(fault_in("{}") == "fleet.json:1: it is neither a device nor a report");
+  CHECK(fault_in("[1]") == "fleet.json:1: it is neither a device nor a report");
+  CHECK(fault_in("[]").empty());
+  CHECK(fault_in(list_of({}).dump()).empty());
+  CHECK(fault_in(R"({"devices": []})") == "fleet.json:1: expected \"schema\": 1");
+  CHECK(fault_in(R"({"schema": 2, "devices": []})") == "fleet.json:1: expected \"schema\": 1");
   json list = list_of({nvidia("9.0"), nvidia("9.0")});
   list["devices"][1]["identity"]["colour"] = "red";
   CHECK(fault_in(list.dump()) ==
-        "fleet.json, device 1: this version does not know the fact colour");
+        "fleet.json:1: device 1: this version does not know the fact colour");
   list["devices"][0]["identity"]["device_name"] = 7;
-  CHECK(fault_in(list.dump()) == "fleet.json, device 0: device_name is not a text");
-  list["devices"][0] = 5;
-  CHECK(fault_in(list.dump()) == "fleet.json, device 0: it has no identity");
+  CHECK(fault_in(list.dump()) == "fleet.json:1: device 0: device_name is not a text");
+  list["devices"][0] = {{"label", "any"}};
+  CHECK(fault_in(list.dump()) == "fleet.json:1: device 0: it has no identity");
+  list = list_of({nvidia("9.0"), nvidia("9.0")});
+  list["devices"][1] = 5;
+  CHECK(fault_in(list.dump()) == "fleet.json:1: device 1: it is no device");
+}
+
+TEST_CASE("a slice refuses an inventory with a fault, or without a device", "[inventory]") {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "fleet.json").string();
+  const auto message = [&](const std::string &text) {
+    std::ofstream(path) << text;
+    const auto devices = builder::read_inventory({path});
+    REQUIRE_FALSE(devices.ok());
+    CHECK(devices.status().code == Code::bad_input);
+    return devices.status().message;
+  };
+  CHECK(message("[]") == path + ": it has no device");
+  CHECK(message(list_of({nvidia("9.0")}).dump() + "\nfleet\n") ==
+        path +
+            ":2: this is no JSON; an inventory is what 'kiln devices --json' prints, or lines "
+            "with a \"key_hash\"");
+}
+
+TEST_CASE("a device whose key alone is known takes the target of this key", "[inventory]") {
+  const Contents contents = fleet_pack();
+  std::string fault;
+  const std::string hash = packs::hex64(packs::xxh3(contents.targets[3].key));
+  const auto devices = read("{\"key_hash\": \"" + hash + "\"}", &fault);
+  const Bytes bytes = written(contents);
+  const PackPointer pack = opened(bytes);
+  const auto match = builder::match_inventory(contents_of(pack), devices);
+  CHECK(fault.empty());
+  CHECK(match.without.empty());
 }
 
 TEST_CASE("a target with a device's binary key is kept, and others go", "[inventory]") {
