@@ -84,6 +84,8 @@ if(TARGET kiln)
   kiln_install_export(kiln_builder_targets kilnBuilderTargets.cmake kiln_builder)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/manifests/virtual
     DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln COMPONENT kiln_builder)
+  install(FILES ${PROJECT_SOURCE_DIR}/manifests/known-bad.toml
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln COMPONENT kiln_builder)
   install(FILES README.md CHANGELOG.md DESTINATION ${document_dir} COMPONENT kiln_builder)
   install(DIRECTORY docs DESTINATION ${document_dir} COMPONENT kiln_builder
     PATTERN Doxyfile EXCLUDE)

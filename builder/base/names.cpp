@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matches patterns from left to right, going back to the last star after a mismatch; compares words
-// by edit distance.
+// Compares words by edit distance.
 #include "builder/base/names.hpp"
 
 #include <algorithm>
@@ -16,32 +15,6 @@ constexpr std::size_t kLongestWord = 128;
 bool same(char a, char b) { return packs::lower(a) == packs::lower(b); }
 
 }  // namespace
-
-// fnmatch() will not do: "[" is an ordinary character in the names of Intel's devices.
-bool glob_match(const std::string &pattern, const std::string &text) {
-  std::size_t p = 0;
-  std::size_t t = 0;
-  std::size_t star = std::string::npos;
-  std::size_t resume = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() &&
-        (pattern[p] == '?' || packs::lower(pattern[p]) == packs::lower(text[t])) &&
-        pattern[p] != '*') {
-      ++p;
-      ++t;
-    } else if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = t;
-    } else if (star != std::string::npos) {
-      p = star + 1;
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);

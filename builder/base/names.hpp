@@ -9,10 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "kiln/packs/text.hpp"
+
 namespace kiln::builder {
 
-// Matches the whole text against a pattern with * and ?, ignoring ASCII case.
-bool glob_match(const std::string &pattern, const std::string &text);
+using packs::glob_match;
 
 // Returns how many insertions, deletions, replacements and swaps of neighbours turn one word into
 // the other, ignoring ASCII case. Time and memory grow with the product of the sizes.

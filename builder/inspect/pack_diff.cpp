@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "builder/inspect/note_text.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
 #include "kiln/packs/bytes.hpp"
@@ -21,7 +22,7 @@ using nlohmann::json;
 
 // The kinds of parts, in the order of the list.
 constexpr const char *kPartKinds[] = {"pack",   "program",      "variant", "target",
-                                      "binary", "intermediate", "tuning"};
+                                      "binary", "intermediate", "tuning",  "note"};
 enum PackPartKind : std::size_t {
   kPackPart,
   kProgramPart,
@@ -29,7 +30,8 @@ enum PackPartKind : std::size_t {
   kTargetPart,
   kBinaryPart,
   kIntermediatePart,
-  kTuningPart
+  kTuningPart,
+  kNotePart
 };
 
 struct PackPart {
@@ -137,13 +139,23 @@ void add_records(const packs::Contents &contents, PackParts *parts) {
   }
 }
 
+void add_notes(const packs::Contents &contents, PackParts *parts) {
+  for (const packs::KnownBad &note : contents.known_bad) {
+    const json fields = note_json(note);
+    (*parts)[{kNotePart, {fields.dump(-1, ' ', false, json::error_handler_t::replace)}}] = {
+        fmt::format("{}: {}", note_subject(note), rung_words(note.rungs)), fields};
+  }
+}
+
 PackParts parts_of(const packs::Contents &contents) {
   const json described = describe_contents(contents);
   PackParts parts;
-  parts[{kPackPart, {}}] = {"", {{"producer", contents.producer}}};
+  parts[{kPackPart, {}}] = {
+      "", {{"producer", contents.producer}, {"known_bad_version", contents.known_bad_version}}};
   add_programs(contents, described["programs"], &parts);
   add_targets(contents, described["targets"], &parts);
   add_records(contents, &parts);
+  add_notes(contents, &parts);
   return parts;
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "builder/inspect/note_text.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/signatures.hpp"
 #include "runtime/device/device.hpp"
@@ -382,11 +383,14 @@ json describe_contents(const packs::Contents &contents) {
   }
   json tunings = json::array();
   for (const packs::Tuning &tuning : contents.tunings) tunings.push_back(tuning_json(tuning));
+  json notes = json::array();
+  for (const packs::KnownBad &note : contents.known_bad) notes.push_back(note_json(note));
   return {{"schema", 1},
           {"producer", contents.producer},
           {"programs", programs},
           {"targets", targets},
-          {"tunings", tunings}};
+          {"tunings", tunings},
+          {"known_bad", {{"version", contents.known_bad_version}, {"notes", notes}}}};
 }
 
 json describe_pack(const packs::Pack &pack, const packs::Contents &contents) {

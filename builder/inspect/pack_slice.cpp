@@ -12,6 +12,7 @@
 #include "builder/inspect/printable.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/text.hpp"
+#include "runtime/identity/note_match.hpp"
 
 namespace kiln::builder {
 
@@ -127,6 +128,16 @@ Status choose_programs(const Contents &contents, const std::vector<std::string> 
   return {};
 }
 
+// Keeps the known-bad notes that are about one of the names. A profile is enough for a device's
+// notes: its driver may be updated.
+void keep_notes(packs::NoteText which, const std::set<std::string> &names, Contents *contents) {
+  std::erase_if(contents->known_bad, [&](const packs::KnownBad &note) {
+    return std::none_of(names.begin(), names.end(), [&](const std::string &name) {
+      return runtime::fits_name(note.view(), which, name);
+    });
+  });
+}
+
 void cut_programs(const std::set<std::string> &kept, Contents *contents) {
   std::set<packs::Digest> variants;
   std::erase_if(contents->programs, [&](const auto &p) { return kept.count(p.name) == 0; });
@@ -140,6 +151,7 @@ void cut_programs(const std::set<std::string> &kept, Contents *contents) {
     return gone != 0 && target.binaries.empty() && target.intermediates.empty();
   });
   std::erase_if(contents->tunings, [&](const auto &t) { return kept.count(t.program) == 0; });
+  keep_notes(packs::NoteText::program, kept, contents);
 }
 
 void cut_forms(const Cut &cut, packs::Variant *variant) {
@@ -156,6 +168,7 @@ void cut_devices(const Cut::Devices &kept, Contents *contents) {
   std::erase_if(contents->tunings, [&](const packs::Tuning &tuning) {
     return !tuning.profile.empty() && kept.profiles.count(tuning.profile) == 0;
   });
+  keep_notes(packs::NoteText::profile, kept.profiles, contents);
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ namespace kiln::builder {
 struct Cut {
   struct Devices {
     std::set<std::string> keys;      // of targets
-    std::set<std::string> profiles;  // of tunings, which all devices of a profile inherit
+    std::set<std::string> profiles;  // of tunings, which all devices of a profile inherit, and of
+                                     // notes
   };
   std::optional<Devices> devices{};
   std::optional<std::set<std::string>> programs{};
@@ -27,9 +28,9 @@ struct Cut {
   bool without_il = false;
 };
 
-// Keeps the programs, targets, binaries and tunings that `cut` names, and tunings for any device.
-// With `programs`, drops binaries without a program, and targets that had binaries and
-// have none left.
+// Keeps the programs, targets, binaries and tunings that `cut` names, tunings for any device, and
+// the known-bad notes that may be about what is kept. With `programs`, drops binaries without a
+// program, and targets that had binaries and have none left.
 packs::Contents cut_contents(const packs::Contents &contents, const Cut &cut);
 
 // Chooses targets and programs. Values of one member are alternatives; a target must match each

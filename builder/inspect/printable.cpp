@@ -92,6 +92,9 @@ packs::Contents printable_contents(packs::Contents contents) {
       escape(text);
     }
   }
+  for (packs::KnownBad &note : contents.known_bad) {
+    for (std::string &text : note.texts) escape(&text);
+  }
   return contents;
 }
 

@@ -10,6 +10,7 @@
 
 #include "builder/finish/intel_binary.hpp"
 #include "builder/finish/launch_sizes.hpp"
+#include "builder/inspect/note_text.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/jobs/earlier.hpp"
 #include "builder/jobs/job.hpp"
@@ -176,9 +177,20 @@ Status fits(const packs::Variant &variant, const DeviceInfo &device) {
   return check_il({module.data(), module.size()}, *device.il_support);
 }
 
-Job decide(const packs::Program &program, const packs::Variant &variant, const DeviceInfo &device,
-           const Known &known, const PlanOptions &options) {
+const packs::KnownBad *known_bad(const packs::Contents &base, const packs::Program &program,
+                                 const packs::Variant &variant, const DeviceInfo &device) {
+  return known_bad_binary(base, program, variant, device.identity, device.description);
+}
+
+Job decide(const packs::Contents &base, const packs::Program &program,
+           const packs::Variant &variant, const DeviceInfo &device, const Known &known,
+           const PlanOptions &options) {
   Job job;
+  if (const auto *note = known_bad(base, program, variant, device)) {
+    job.need = Need::skip;
+    job.reason = "known to be wrong: " + std::string(note->view()[packs::NoteText::reason]);
+    return job;
+  }
   const Status met = fits(variant, device);
   if (!met.ok()) {
     job.need = Need::skip;
@@ -193,14 +205,16 @@ Job decide(const packs::Program &program, const packs::Variant &variant, const D
 }
 
 // Returns the index of the variant for an untuned device: among the variants whose requirements the
-// device meets, the first in the program's order of preference, else the first by name. Nothing if
-// the device meets the requirements of no variant.
-std::optional<std::size_t> preferred_variant(const packs::Program &program,
+// device meets and that no note leaves out, the first in the program's order of preference, else
+// the first by name. Nothing if there is none.
+std::optional<std::size_t> preferred_variant(const packs::Contents &base,
+                                             const packs::Program &program,
                                              const DeviceInfo &device) {
   std::optional<std::size_t> best;
   for (std::size_t v = 0; v < program.variants.size(); ++v) {
     const packs::Variant &variant = program.variants[v];
-    if (!fits(variant, device).ok()) continue;
+    if (!fits(variant, device).ok() || known_bad(base, program, variant, device) != nullptr)
+      continue;
     if (!best || preference(program, variant) < preference(program, program.variants[*best])) {
       best = v;
     }
@@ -209,9 +223,9 @@ std::optional<std::size_t> preferred_variant(const packs::Program &program,
 }
 
 // Skips the job if --preferred leaves out its variant.
-void keep_preferred(const packs::Program &program, const DeviceInfo &device, std::size_t variant,
-                    Job *job) {
-  const auto preferred = preferred_variant(program, device);
+void keep_preferred(const packs::Contents &base, const packs::Program &program,
+                    const DeviceInfo &device, std::size_t variant, Job *job) {
+  const auto preferred = preferred_variant(base, program, device);
   if (job->need == Need::skip || !preferred || *preferred == variant) return;
   job->need = Need::skip;
   job->reason = "--preferred: " + program.variants[*preferred].name +
@@ -276,9 +290,9 @@ std::vector<Job> make_plan(const packs::Contents &base, const std::vector<Device
     std::set<packs::Digest> hashes;
     for (std::size_t p = 0; p < base.programs.size(); ++p) {
       for (std::size_t v = 0; v < base.programs[p].variants.size(); ++v) {
-        Job job =
-            decide(base.programs[p], base.programs[p].variants[v], devices[d], known, options);
-        if (options.preferred) keep_preferred(base.programs[p], devices[d], v, &job);
+        Job job = decide(base, base.programs[p], base.programs[p].variants[v], devices[d], known,
+                         options);
+        if (options.preferred) keep_preferred(base, base.programs[p], devices[d], v, &job);
         const bool runs = job.need != Need::skip;
         const bool duplicate = runs && !hashes.insert(base.programs[p].variants[v].hash).second;
         if (duplicate)

@@ -31,7 +31,8 @@ bool has_job(const Shard &shard, const std::string &key, const packs::Digest &va
 enum class Need {
   compile,      // there is no binary yet
   reuse,        // an earlier pack has it
-  skip,         // the device cannot run the variant, or another variant serves in its place
+  skip,         // the device cannot run the variant, a known-bad note leaves it out, or another
+                // variant serves in its place
   other_shard,  // another build does it
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads typed values from the TOML tables of a manifest, or of the description of a compiler.
-// Throws a ManifestFault, which parse_manifest() or parse_description() catches. Only code called
-// by these two may use this header.
+// Reads typed values from the TOML tables of a manifest, of the description of a compiler, or of
+// known-bad notes. Throws a ManifestFault, which parse_manifest(), parse_description() or
+// parse_known_bad() catches. Only code called by these three may use this header.
 #pragma once
 
 #include <array>

@@ -155,7 +155,8 @@ class Publisher {
     for (const Target &target : contents_.targets) targets.push_back(&target);
     std::sort(targets.begin(), targets.end(),
               [](const Target *a, const Target *b) { return a->key < b->key; });
-    Contents one{contents_.producer, contents_.programs, {}, contents_.tunings};
+    Contents one{contents_.producer, contents_.programs,  {},
+                 contents_.tunings,  contents_.known_bad, contents_.known_bad_version};
     for (const Target *target : targets) {
       Cut cut;
       cut.devices = Cut::Devices{{target->key}, {target->profile}};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joining, numbers as text, comparing versions, and a sort that is smaller than std::sort.
+// Joining, numbers as text, comparing versions, patterns, and a sort that is smaller than
+// std::sort.
 #include "kiln/packs/text.hpp"
 
 #include <algorithm>
@@ -66,6 +67,32 @@ int compare_versions(std::string_view a, std::string_view b) {
     if (const int order = x.compare(y); order != 0) return order;
   }
   return 0;
+}
+
+// Goes from left to right, and back to the last star after a mismatch. fnmatch() will not do: "["
+// is an ordinary character in the names of Intel's devices.
+bool glob_match(std::string_view pattern, std::string_view text) {
+  std::size_t p = 0;
+  std::size_t t = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && (pattern[p] == '?' || lower(pattern[p]) == lower(text[t])) &&
+        pattern[p] != '*') {
+      ++p;
+      ++t;
+    } else if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
 }
 
 void sort_names(std::vector<std::string_view> *names) {

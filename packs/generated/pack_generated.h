@@ -33,6 +33,8 @@ struct Size3;
 
 struct Tuning;
 
+struct KnownBad;
+
 struct Parameter;
 
 struct Kernel;
@@ -392,6 +394,33 @@ FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(8) Tuning FLATBUFFERS_FINAL_CLASS {
   }
 };
 FLATBUFFERS_STRUCT_END(Tuning, 80);
+
+FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(4) KnownBad FLATBUFFERS_FINAL_CLASS {
+ private:
+  uint32_t texts_[12];
+  uint32_t rungs_;
+
+ public:
+  KnownBad()
+      : texts_(),
+        rungs_(0) {
+  }
+  KnownBad(uint32_t _rungs)
+      : texts_(),
+        rungs_(flatbuffers::EndianScalar(_rungs)) {
+  }
+  KnownBad(flatbuffers::span<const uint32_t, 12> _texts, uint32_t _rungs)
+      : rungs_(flatbuffers::EndianScalar(_rungs)) {
+    flatbuffers::CastToArray(texts_).CopyFromSpan(_texts);
+  }
+  const flatbuffers::Array<uint32_t, 12> *texts() const {
+    return &flatbuffers::CastToArray(texts_);
+  }
+  uint32_t rungs() const {
+    return flatbuffers::EndianScalar(rungs_);
+  }
+};
+FLATBUFFERS_STRUCT_END(KnownBad, 52);
 
 FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(4) Parameter FLATBUFFERS_FINAL_CLASS {
  private:
@@ -1116,7 +1145,9 @@ struct Root FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_BLOBS = 8,
     VT_PRODUCER = 10,
     VT_TUNINGS = 14,
-    VT_TEXTS = 16
+    VT_TEXTS = 16,
+    VT_KNOWN_BAD = 18,
+    VT_KNOWN_BAD_VERSION = 20
   };
   const flatbuffers::Vector<const kiln::packs::fb::TargetEntry *> *targets() const {
     return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::TargetEntry *> *>(VT_TARGETS);
@@ -1136,6 +1167,12 @@ struct Root FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *texts() const {
     return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *>(VT_TEXTS);
   }
+  const flatbuffers::Vector<const kiln::packs::fb::KnownBad *> *known_bad() const {
+    return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::KnownBad *> *>(VT_KNOWN_BAD);
+  }
+  uint32_t known_bad_version() const {
+    return GetField<uint32_t>(VT_KNOWN_BAD_VERSION, 0);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_TARGETS) &&
@@ -1152,6 +1189,9 @@ struct Root FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyOffset(verifier, VT_TEXTS) &&
            verifier.VerifyVector(texts()) &&
            verifier.VerifyVectorOfStrings(texts()) &&
+           VerifyOffset(verifier, VT_KNOWN_BAD) &&
+           verifier.VerifyVector(known_bad()) &&
+           VerifyField<uint32_t>(verifier, VT_KNOWN_BAD_VERSION, 4) &&
            verifier.EndTable();
   }
 };
@@ -1178,6 +1218,12 @@ struct RootBuilder {
   void add_texts(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> texts) {
     fbb_.AddOffset(Root::VT_TEXTS, texts);
   }
+  void add_known_bad(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::KnownBad *>> known_bad) {
+    fbb_.AddOffset(Root::VT_KNOWN_BAD, known_bad);
+  }
+  void add_known_bad_version(uint32_t known_bad_version) {
+    fbb_.AddElement<uint32_t>(Root::VT_KNOWN_BAD_VERSION, known_bad_version, 0);
+  }
   explicit RootBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -1200,8 +1246,12 @@ inline flatbuffers::Offset<Root> CreateRoot(
     flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Blob *>> blobs = 0,
     flatbuffers::Offset<flatbuffers::String> producer = 0,
     flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Tuning *>> tunings = 0,
-    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> texts = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> texts = 0,
+    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::KnownBad *>> known_bad = 0,
+    uint32_t known_bad_version = 0) {
   RootBuilder builder_(_fbb);
+  builder_.add_known_bad_version(known_bad_version);
+  builder_.add_known_bad(known_bad);
   builder_.add_texts(texts);
   builder_.add_tunings(tunings);
   builder_.add_producer(producer);
@@ -1218,13 +1268,16 @@ inline flatbuffers::Offset<Root> CreateRootDirect(
     const std::vector<kiln::packs::fb::Blob> *blobs = nullptr,
     const char *producer = nullptr,
     const std::vector<kiln::packs::fb::Tuning> *tunings = nullptr,
-    const std::vector<flatbuffers::Offset<flatbuffers::String>> *texts = nullptr) {
+    const std::vector<flatbuffers::Offset<flatbuffers::String>> *texts = nullptr,
+    const std::vector<kiln::packs::fb::KnownBad> *known_bad = nullptr,
+    uint32_t known_bad_version = 0) {
   auto targets__ = targets ? _fbb.CreateVectorOfStructs<kiln::packs::fb::TargetEntry>(*targets) : 0;
   auto programs__ = programs ? _fbb.CreateVectorOfSortedTables<kiln::packs::fb::Program>(programs) : 0;
   auto blobs__ = blobs ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Blob>(*blobs) : 0;
   auto producer__ = producer ? _fbb.CreateString(producer) : 0;
   auto tunings__ = tunings ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Tuning>(*tunings) : 0;
   auto texts__ = texts ? _fbb.CreateVector<flatbuffers::Offset<flatbuffers::String>>(*texts) : 0;
+  auto known_bad__ = known_bad ? _fbb.CreateVectorOfStructs<kiln::packs::fb::KnownBad>(*known_bad) : 0;
   return kiln::packs::fb::CreateRoot(
       _fbb,
       targets__,
@@ -1232,7 +1285,9 @@ inline flatbuffers::Offset<Root> CreateRootDirect(
       blobs__,
       producer__,
       tunings__,
-      texts__);
+      texts__,
+      known_bad__,
+      known_bad_version);
 }
 
 struct Fact FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

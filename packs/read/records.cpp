@@ -55,6 +55,16 @@ TuningRef tuning_at(const Pack &pack, std::uint32_t index) {
   return TuningRef(pack.schema().tunings()->Get(index));
 }
 
+KnownBadRefs known_bad(const Pack &pack) { return KnownBadRefs(pack.schema().known_bad()); }
+
+NoteView texts_of(const Pack &pack, KnownBadRef note) {
+  NoteView texts;
+  for (std::uint32_t i = 0; i < kNoteTexts; ++i) {
+    texts[static_cast<NoteText>(i)] = text_at(pack, note.text(i));
+  }
+  return texts;
+}
+
 std::uint64_t program_hash(ProgramRef program) {
   if (!program) return 0;
   std::string text;

@@ -78,7 +78,9 @@ constexpr FieldRule kRoot[] = {numbers<fb::TargetEntry>(kRequired),
                                text(kRequired),
                                numbers<std::uint8_t>(),
                                numbers<fb::Tuning>(),
-                               texts()};
+                               texts(),
+                               numbers<fb::KnownBad>(),
+                               number<std::uint32_t>()};
 constexpr FieldRule kFact[] = {text(kRequired), text(kRequired)};
 constexpr FieldRule kProvenance[] = {text(kRequired),
                                      numbers<fb::KernelFacts>(kRequired),
@@ -246,7 +248,7 @@ class SharedTexts {
   SharedTexts(const TextVector *texts, std::size_t root_size)
       : texts_(texts), left_(root_size * kMaxSharing) {}
 
-  // Checks an index, and counts the text's size. Out of line: it has two callers.
+  // Checks an index, and counts the text's size. Out of line: it has three callers.
   [[gnu::noinline]] Status take(std::uint32_t index) {
     if (texts_ == nullptr || index >= texts_->size()) {
       return fault(Code::out_of_bounds, "root: text index out of range");
@@ -446,6 +448,16 @@ Status check_tunings(const fb::Root &root, SharedTexts *texts) {
   return {};
 }
 
+Status check_known_bad(const fb::Root &root, SharedTexts *texts) {
+  if (root.known_bad() == nullptr) return {};
+  for (const fb::KnownBad *note : *root.known_bad()) {
+    for (const std::uint32_t text : *note->texts()) {
+      if (Status status = texts->take(text); !status.ok()) return status;
+    }
+  }
+  return {};
+}
+
 Status check_blobs(const flatbuffers::Vector<const fb::Blob *> &blobs, const Superblock &superblock,
                    std::uint32_t bases) {
   for (const fb::Blob *blob : blobs) {
@@ -559,6 +571,7 @@ Status check_root(View bytes, const Superblock &superblock, const fb::Root **out
   SharedTexts texts(root->texts(), bytes.size);
   if (Status status = check_programs(*root, &texts); !status.ok()) return status;
   if (Status status = check_tunings(*root, &texts); !status.ok()) return status;
+  if (Status status = check_known_bad(*root, &texts); !status.ok()) return status;
   *out = root;
   return {};
 }

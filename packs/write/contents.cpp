@@ -154,6 +154,16 @@ Target read_target(const std::shared_ptr<const Pack> &pack, const fb::Section &i
   return out;
 }
 
+void read_known_bad(const Pack &pack, Contents *out) {
+  out->known_bad_version = pack.schema().known_bad_version();
+  for (const KnownBadRef note : known_bad(pack)) {
+    KnownBad value;
+    for (std::uint32_t i = 0; i < kNoteTexts; ++i) value.texts[i] = text_at(pack, note.text(i));
+    value.rungs = note.rungs();
+    out->known_bad.push_back(std::move(value));
+  }
+}
+
 void read_records(const fb::Root &root, Contents *out) {
   if (root.tunings() == nullptr) return;
   const auto text = [&](std::uint32_t index) { return root.texts()->Get(index)->str(); };
@@ -229,8 +239,15 @@ Status read_contents(const std::shared_ptr<const Pack> &pack, Contents *out) {
     contents.targets.push_back(read_target(pack, target.schema()));
   }
   read_records(pack->schema(), &contents);
+  read_known_bad(*pack, &contents);
   *out = std::move(contents);
   return {};
+}
+
+NoteView KnownBad::view() const {
+  NoteView view;
+  for (std::size_t i = 0; i < kNoteTexts; ++i) view[static_cast<NoteText>(i)] = texts[i];
+  return view;
 }
 
 std::size_t preference(const Program &program, const Variant &variant) {

@@ -324,6 +324,8 @@ std::size_t keep_contribution(const Contents &base, Contents *contents) {
   std::erase_if(contents->tunings, [&](const Tuning &row) {
     return row.profile.empty() || names.count({row.program, row.variant}) == 0;
   });
+  contents->known_bad.clear();
+  contents->known_bad_version = 0;
   contents->programs.clear();
   contents->producer.clear();
   return left_out;
@@ -338,6 +340,20 @@ void merge_records(const Contents &from, Contents *into) {
   (void)unite(from.tunings, &into->tunings, place, keep_better);  // cannot fail
 }
 
+namespace {
+
+// A version without any note is kept as well: it withdraws those of earlier versions.
+void merge_known_bad(const Contents &from, Contents *into) {
+  if (from.known_bad_version < into->known_bad_version) return;
+  if (from.known_bad_version > into->known_bad_version) into->known_bad.clear();
+  into->known_bad_version = from.known_bad_version;
+  std::set<KnownBad> notes(into->known_bad.begin(), into->known_bad.end());
+  notes.insert(from.known_bad.begin(), from.known_bad.end());
+  into->known_bad.assign(notes.begin(), notes.end());
+}
+
+}  // namespace
+
 Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *choices) {
   std::vector<MergeChoice> chosen;
   std::vector<Program> programs = into->programs;  // `into` stays as it was if this fails
@@ -350,6 +366,7 @@ Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *cho
     return merge_target(a, b, &chosen);  // cannot fail
   });
   merge_records(from, into);
+  merge_known_bad(from, into);
   if (choices != nullptr) choices->insert(choices->end(), chosen.begin(), chosen.end());
   return {};
 }

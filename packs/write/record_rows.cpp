@@ -25,6 +25,9 @@ RowTexts::RowTexts(const Contents &contents) {
       texts_.emplace(*text, 0);
     }
   }
+  for (const KnownBad &note : contents.known_bad) {
+    for (const std::string &text : note.texts) texts_.emplace(text, 0);
+  }
   for (const Program &program : contents.programs) {
     for (const Variant &variant : program.variants) {
       for (const Kernel &kernel : variant.kernels) {
@@ -66,6 +69,21 @@ flatbuffers::Offset<flatbuffers::Vector<const fb::Tuning *>> add_tunings(
                       static_cast<std::uint32_t>(t->size_class), texts.index(t->profile),
                       texts.index(t->family), texts.index(t->model), texts.index(t->conditions),
                       local_size, t->samples, t->spread, 0);
+  }
+  return root->CreateVectorOfStructs(rows);
+}
+
+flatbuffers::Offset<flatbuffers::Vector<const fb::KnownBad *>> add_known_bad(
+    std::vector<KnownBad> notes, const RowTexts &texts, flatbuffers::FlatBufferBuilder *root) {
+  if (notes.empty()) return 0;
+  std::sort(notes.begin(), notes.end());
+  notes.erase(std::unique(notes.begin(), notes.end()), notes.end());
+  std::vector<fb::KnownBad> rows;
+  for (const KnownBad &note : notes) {
+    std::array<std::uint32_t, kNoteTexts> places{};
+    std::transform(note.texts.begin(), note.texts.end(), places.begin(),
+                   [&](const std::string &text) { return texts.index(text); });
+    rows.emplace_back(flatbuffers::span<const std::uint32_t, kNoteTexts>(places), note.rungs);
   }
   return root->CreateVectorOfStructs(rows);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tunings and parameters as rows of the root, and the texts that the rows share.
+// Tunings, known-bad notes and parameters as rows of the root, and the texts that the rows share.
 #pragma once
 
 #include <map>
@@ -33,10 +33,13 @@ class RowTexts {
   std::map<std::string_view, std::uint32_t> texts_;
 };
 
-// Add rows, those of tunings sorted. Without any they return 0, which leaves the field out.
+// Add rows, those of tunings and notes sorted. Without any they return 0, which leaves the field
+// out.
 flatbuffers::Offset<flatbuffers::Vector<const fb::Tuning *>> add_tunings(
     const std::vector<Tuning> &tunings, const RowTexts &texts,
     flatbuffers::FlatBufferBuilder *root);
+flatbuffers::Offset<flatbuffers::Vector<const fb::KnownBad *>> add_known_bad(
+    std::vector<KnownBad> notes, const RowTexts &texts, flatbuffers::FlatBufferBuilder *root);
 flatbuffers::Offset<flatbuffers::Vector<const fb::Parameter *>> add_parameters(
     const std::vector<Parameter> &parameters, const RowTexts &texts,
     flatbuffers::FlatBufferBuilder *root);

@@ -391,9 +391,11 @@ Status PackWriter::finish(const Contents &contents) {
   const auto producer = root_.CreateString(contents.producer);
   const std::vector<Text> strings = texts_.add(&root_);
   const auto tunings = add_tunings(contents.tunings, texts_, &root_);
+  const auto notes = add_known_bad(contents.known_bad, texts_, &root_);
   flatbuffers::Offset<flatbuffers::Vector<Text>> texts;
   if (!strings.empty()) texts = root_.CreateVector(strings);
-  root_.Finish(fb::CreateRoot(root_, targets, programs, blobs, producer, tunings, texts));
+  root_.Finish(fb::CreateRoot(root_, targets, programs, blobs, producer, tunings, texts, notes,
+                              contents.known_bad_version));
   if (Status s = file_.align(); !s.ok()) return s;
   Superblock superblock;
   if (stream_.has_bases()) {

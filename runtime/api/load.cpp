@@ -151,6 +151,7 @@ kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
   if (const char *wrong = read_notes(given, loader.get()); wrong != nullptr) {
     return refuse_options("kiln_driver_note", wrong, error);
   }
+  select_known_bad(loader.get());
   if (given.trust != nullptr) {
     if (Status e = given.trust_part->take(*given.trust, loader.get()); !e.ok()) {
       return report_error(e, error);

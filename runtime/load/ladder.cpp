@@ -35,7 +35,7 @@ class Climb {
   Climb(const std::shared_ptr<const Loader> &loader, VariantRef variant, unsigned flags,
         const std::string &program, Reporter *reporter)
       : loader_(loader),
-        wanted_{*loader, variant, flags},
+        wanted_{*loader, program, variant, flags},
         program_(program),
         reporter_(*reporter),
         persistence_(loader->persistence.get()),
@@ -59,7 +59,7 @@ class Climb {
     if (Status s = may_try(rung, wanted_); !s.ok()) {
       return reporter_.skipped(rung.id, std::move(s.message));
     }
-    std::vector<Offer> offers = rung.offers(wanted_);
+    std::vector<Offer> offers = offers_of(rung, wanted_);
     return std::any_of(offers.begin(), offers.end(),
                        [&](Offer &offer) { return take_offer(rung, &offer, out); });
   }

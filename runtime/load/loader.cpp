@@ -3,7 +3,8 @@
 // must have.
 #include "runtime/load/loader.hpp"
 
-#include "kiln/packs/text.hpp"
+#include "kiln/packs/records.hpp"
+#include "runtime/identity/note_match.hpp"
 
 namespace kiln::runtime {
 namespace {
@@ -16,11 +17,10 @@ const kiln_driver_note kNotes[] = {
 bool is_about(const kiln_driver_note &note, const Identity &identity,
               const Description &description) {
   const std::string_view who = note.who == nullptr ? "" : note.who;
-  const std::string &version = identity.text(Field::driver_version);
   return (who.empty() || who == description.profile ||
           who == identity.text(Field::platform_name)) &&
-         (note.from == nullptr || packs::compare_versions(version, note.from) >= 0) &&
-         (note.below == nullptr || packs::compare_versions(version, note.below) < 0);
+         is_between(identity.text(Field::driver_version), note.from == nullptr ? "" : note.from,
+                    note.below == nullptr ? "" : note.below);
 }
 
 }  // namespace
@@ -36,6 +36,34 @@ DriverNotes known_driver_notes(const Identity &identity, const Description &desc
   DriverNotes notes;
   for (const kiln_driver_note &note : kNotes) add_driver_note(note, identity, description, &notes);
   return notes;
+}
+
+void select_known_bad(Loader *loader) {
+  const Device &device = *loader->device;
+  const packs::KnownBadRefs notes = packs::known_bad(*loader->pack);
+  for (std::uint32_t i = 0; i < notes.size(); ++i) {
+    if (fits_device(packs::texts_of(*loader->pack, notes[i]), device.identity,
+                    device.description)) {
+      loader->known_bad.push_back(i);
+    }
+  }
+}
+
+unsigned known_bad_rungs(const Loader &loader, std::string_view program, packs::VariantRef variant,
+                         unsigned rungs, std::string_view *reason) {
+  unsigned found = 0;
+  for (const std::uint32_t i : loader.known_bad) {
+    const packs::KnownBadRef note = packs::known_bad(*loader.pack)[i];
+    if ((note.rungs() & rungs & ~found) == 0) continue;
+    const packs::NoteView texts = packs::texts_of(*loader.pack, note);
+    if (!fits_variant(texts, program, variant.name(), variant.kernels(),
+                      [](packs::KernelRef kernel) { return kernel.name(); })) {
+      continue;
+    }
+    found |= note.rungs() & rungs;
+    *reason = texts[packs::NoteText::reason];
+  }
+  return found;
 }
 
 void notify(const Loader &loader, const kiln_notice &notice) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kiln/packs/known_bad.hpp"
 #include "kiln/packs/pack.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/load/build.hpp"
@@ -46,7 +47,8 @@ struct Loader {
   std::shared_ptr<const Trust> trust;  // checks `pack`; null: no signatures are required
   Handle<cl_context> context;
   DriverNotes notes;
-  unsigned hints = 0;  // KILN_HINT_* bits of a context of Kiln's own
+  std::vector<std::uint32_t> known_bad;  // numbers of the pack's notes that are about the device
+  unsigned hints = 0;                    // KILN_HINT_* bits of a context of Kiln's own
 
   std::shared_ptr<Persistence> persistence;  // null: none
   std::string no_overlay = "no overlay";     // why there is no persistence, for people
@@ -61,6 +63,14 @@ struct Loader {
   mutable packs::Bytes scratch;
   mutable std::mutex scratch_mutex;
 };
+
+// Sets the loader's known-bad notes. The loader has its device and its pack.
+void select_known_bad(Loader *loader);
+
+// Returns those of `rungs`, bits 1 << kiln_rung, that known-bad notes leave out for the variant. If
+// there are any, sets `*reason`.
+unsigned known_bad_rungs(const Loader &loader, std::string_view program, packs::VariantRef variant,
+                         unsigned rungs, std::string_view *reason);
 
 // Calls the application's notice function, if there is one.
 void notify(const Loader &loader, const kiln_notice &notice);

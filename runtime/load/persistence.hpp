@@ -144,9 +144,10 @@ class Persistence {
     std::uint64_t id = 0;
     packs::Finality finality = packs::Finality::no;
   };
-  // Finds the binary of a variant. Fails with Code::not_found if there is none that this driver
-  // takes, and with another code if it cannot be read.
-  virtual packs::Status find(const packs::Digest &variant, packs::Bytes *bytes,
+  // Finds the binary of a variant that was stored with the same `left_out`, which is what
+  // known_bad_rungs() returns for all rungs. Fails with Code::not_found if there is none that this
+  // driver takes, and with another code if it cannot be read.
+  virtual packs::Status find(const packs::Digest &variant, unsigned left_out, packs::Bytes *bytes,
                              Stored *out) const = 0;
 
   // keep_refusal() stores the compiler's reason and log when it refused a program. refusal()

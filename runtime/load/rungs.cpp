@@ -126,7 +126,10 @@ Offers offer_overlay(const Wanted &wanted) {
   const Loader &loader = wanted.loader;
   if (loader.persistence == nullptr) return {no_offer(KILN_OUTCOME_SKIPPED, loader.no_overlay)};
   Persistence::Stored stored;
-  if (Status s = loader.persistence->find(wanted.variant.hash(), wanted.scratch, &stored);
+  std::string_view ignored;
+  const unsigned left_out =
+      known_bad_rungs(loader, wanted.program, wanted.variant, packs::kAllRungs, &ignored);
+  if (Status s = loader.persistence->find(wanted.variant.hash(), left_out, wanted.scratch, &stored);
       !s.ok()) {
     const bool missed = s.code == Code::not_found;
     return {no_offer(missed ? KILN_OUTCOME_MISSED : KILN_OUTCOME_FAILED, std::move(s.message))};
@@ -136,7 +139,7 @@ Offers offer_overlay(const Wanted &wanted) {
   offer.id = stored.id;
   offer.finality = stored.finality;
   if (offer.finality == packs::Finality::no) {
-    const Offers exact = offer_exact(wanted);
+    const Offers exact = offers_of(*find_rung(KILN_RUNG_EXACT), wanted);
     if (std::any_of(exact.begin(), exact.end(), [](const Offer &binary) {
           return binary && binary.finality == packs::Finality::yes;
         })) {
@@ -287,6 +290,14 @@ Status may_try(const Rung &rung, const Wanted &wanted) {
   return rung.takes == nullptr ? Status() : rung.takes(loader.device->capabilities);
 }
 
+Offers offers_of(const Rung &rung, const Wanted &wanted) {
+  std::string_view reason;
+  if (known_bad_rungs(wanted.loader, wanted.program, wanted.variant, 1u << rung.id, &reason) == 0) {
+    return rung.offers(wanted);
+  }
+  return {no_offer(KILN_OUTCOME_MISSED, concat({"known to be wrong: ", reason}))};
+}
+
 const Rung *lowest_offering(const Wanted &wanted, Offer *offer) {
   for (std::size_t i = std::size(kLadder); i-- > 0;) {
     const Rung &rung = kLadder[i];
@@ -294,7 +305,7 @@ const Rung *lowest_offering(const Wanted &wanted, Offer *offer) {
         !rung.takes(wanted.loader.device->capabilities).ok()) {
       continue;
     }
-    *offer = rung.offers(wanted).front();
+    *offer = offers_of(rung, wanted).front();
     if (*offer) return &rung;
   }
   return nullptr;

@@ -11,10 +11,11 @@
 
 namespace kiln::runtime {
 
-// The variant to load. `flags` are the KILN_LOAD_* bits; `scratch` takes the bytes read from the
-// overlay, and may be null if the overlay's rung is not asked.
+// The variant of a program to load. `flags` are the KILN_LOAD_* bits; `scratch` takes the bytes
+// read from the overlay, and may be null if the overlay's rung is not asked.
 struct Wanted {
   const Loader &loader;
+  std::string_view program;
   packs::VariantRef variant;
   unsigned flags = 0;
   packs::Bytes *scratch = nullptr;
@@ -82,6 +83,9 @@ bool is_listed(const Rung &rung, const Device &device);
 // Returns ok if the rung may be asked for offers, else why it is skipped: it is switched off, the
 // variant requires a proof, a driver note forbids binaries, or the device lacks something.
 Status may_try(const Rung &rung, const Wanted &wanted);
+
+// Returns the rung's offers, or one without bytes if a known-bad note of the pack leaves it out.
+std::vector<Offer> offers_of(const Rung &rung, const Wanted &wanted);
 
 // Returns the lowest rung that offers IL or source, and sets `*offer`; null if there is none.
 const Rung *lowest_offering(const Wanted &wanted, Offer *offer);

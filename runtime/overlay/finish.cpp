@@ -73,13 +73,15 @@ Status link_binary(const Loader &loader, packs::VariantRef variant, packs::Bytes
 // Builds the program once more: PoCL's binary stays as it was when it was first asked for, while
 // the binary of a new program holds the code of all launches so far. One marker covers the build
 // and the question for the binary, since PoCL compiles in both.
-Status build_again(const Loader &loader, packs::VariantRef variant, packs::Bytes *binary) {
+Status build_again(const LoadedProgram &program, packs::Bytes *binary) {
+  const Loader &loader = *program.loader;
+  const packs::VariantRef variant = program.variant;
   Guard *guard = guard_of(loader);
   const DriverTask building{task_id(variant, BinaryTask::build_again), kNoLoad};
   if (!guard->check(building).ok()) {
     return Status::error(Code::failed, "the driver died or hung when it built the program again");
   }
-  const Wanted wanted{loader, variant};
+  const Wanted wanted{loader, program.name, variant};
   Offer offer;
   const Rung *rung = lowest_offering(wanted, &offer);
   if (rung == nullptr) {
@@ -101,7 +103,7 @@ Status build_again(const Loader &loader, packs::VariantRef variant, packs::Bytes
 Status finished_binary(const LoadedProgram &program, packs::Bytes *binary) {
   const Loader &loader = *program.loader;
   if (loader.device->description.finishing == Finishing::launches) {
-    return build_again(loader, program.variant, binary);
+    return build_again(program, binary);
   }
   const Status status = own_binary(loader, program.variant, program.built.program.get(), binary);
   return status.ok() ? link_binary(loader, program.variant, binary) : status;
@@ -143,13 +145,22 @@ void Overlay::keep(LoadedProgram *program, Report *report) {
   report->notes.push_back(store_plain(*program, report->rung));
 }
 
+Status Overlay::store_loaded(const LoadedProgram &program, packs::View binary,
+                             packs::Finality finality) const {
+  const packs::VariantRef variant = program.variant;
+  std::string_view ignored;
+  const unsigned left_out =
+      known_bad_rungs(*program.loader, program.name, variant, packs::kAllRungs, &ignored);
+  return store(variant.hash(), left_out, binary, program.name, std::string(variant.name()),
+               finality);
+}
+
 std::string Overlay::store_plain(const LoadedProgram &program, kiln_rung rung) {
   const Loader &loader = *program.loader;
   packs::Bytes binary;
   Status status = own_binary(loader, program.variant, program.built.program.get(), &binary);
   if (status.ok()) {
-    status = store(program.variant.hash(), {binary.data(), binary.size()}, program.name,
-                   std::string(program.variant.name()), stored_finality(*loader.device));
+    status = store_loaded(program, {binary.data(), binary.size()}, stored_finality(*loader.device));
   }
   return notify_stored(program, rung, status, KILN_OUTCOME_LOADED,
                        "the driver's binary was stored in the overlay",
@@ -168,8 +179,7 @@ void Overlay::finish(LoadedProgram *program) {
   packs::Bytes binary;
   Status status = finished_binary(*program, &binary);
   if (status.ok()) {
-    status = store(program->variant.hash(), {binary.data(), binary.size()}, program->name,
-                   std::string(program->variant.name()), packs::Finality::yes);
+    status = store_loaded(*program, {binary.data(), binary.size()}, packs::Finality::yes);
   }
   (void)notify_stored(*program, KILN_RUNG_OVERLAY, status, KILN_OUTCOME_FAILED,
                       "the finished binary was stored in the overlay",

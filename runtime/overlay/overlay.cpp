@@ -80,8 +80,13 @@ Status Overlay::open(const char *path, std::uint64_t limit, const Device &device
   return {};
 }
 
-Status Overlay::find(const packs::Digest &variant, packs::Bytes *bytes, Stored *out) const {
-  const std::string name = entry_name(key_hash_, variant);
+std::string Overlay::name_of(const packs::Digest &variant, unsigned left_out) const {
+  return entry_name(key_hash_ ^ std::uint64_t{left_out} << 32, variant);
+}
+
+Status Overlay::find(const packs::Digest &variant, unsigned left_out, packs::Bytes *bytes,
+                     Stored *out) const {
+  const std::string name = name_of(variant, left_out);
   struct stat info {};
   Descriptor descriptor;
   const int error =
@@ -139,8 +144,9 @@ std::string Overlay::refusal(std::uint64_t id, std::string *why) const {
   return {end == file.end() ? end : end + 1, file.end()};
 }
 
-Status Overlay::store(const packs::Digest &variant, packs::View binary, const std::string &program,
-                      const std::string &variant_name, packs::Finality finality) const {
+Status Overlay::store(const packs::Digest &variant, unsigned left_out, packs::View binary,
+                      const std::string &program, const std::string &variant_name,
+                      packs::Finality finality) const {
   std::string facts = facts_;
   append_fact("program", program, &facts);
   append_fact("variant", variant_name, &facts);
@@ -163,7 +169,7 @@ Status Overlay::store(const packs::Digest &variant, packs::View binary, const st
   encode_entry_header(entry, header);
   const packs::View parts[] = {
       {header, sizeof(header)}, view_of(entry.key), view_of(facts), binary};
-  const int error = folder_.write_file(entry_name(key_hash_, variant), parts, 4);
+  const int error = folder_.write_file(name_of(variant, left_out), parts, 4);
   if (error == 0) return {};
   return Status::error(Code::io_error, system_error_text(error));
 }

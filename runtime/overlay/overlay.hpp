@@ -38,12 +38,14 @@ class Overlay final : public Persistence {
   // From now on, finds and stores only binaries for this number; 0 is for loaders without one.
   void keep_apart(std::uint64_t number) { key_hash_ ^= number; }
 
-  Status find(const packs::Digest &variant, packs::Bytes *bytes, Stored *out) const override;
+  Status find(const packs::Digest &variant, unsigned left_out, packs::Bytes *bytes,
+              Stored *out) const override;
 
   // Writes an entry; on success it is on disk. If the limit requires it, the least recently used
   // entries are removed. `program` and `variant_name` are for people.
-  Status store(const packs::Digest &variant, packs::View binary, const std::string &program,
-               const std::string &variant_name, packs::Finality finality) const;
+  Status store(const packs::Digest &variant, unsigned left_out, packs::View binary,
+               const std::string &program, const std::string &variant_name,
+               packs::Finality finality) const;
 
   void keep_refusal(std::uint64_t id, const std::string &why,
                     const std::string &log) const override;
@@ -58,6 +60,11 @@ class Overlay final : public Persistence {
   // the program came from. Returns the notice's text.
   std::string store_plain(const LoadedProgram &program, kiln_rung rung);
   std::string refusal_name(std::uint64_t id) const;
+  // Returns the name of a variant's entry, with a number for the rungs that known-bad notes leave
+  // out: a binary from before there was a note may have been made by such a rung.
+  std::string name_of(const packs::Digest &variant, unsigned left_out) const;
+  Status store_loaded(const LoadedProgram &program, packs::View binary,
+                      packs::Finality finality) const;
 
   Folder folder_;
   std::uint64_t limit_ = kDefaultOverlayLimit;

@@ -106,6 +106,7 @@ struct ForgedRoot {
   std::vector<fb::Blob> blobs;
   std::vector<fb::Tuning> tunings;
   std::vector<std::string> texts{"", "a", "b"};
+  std::vector<fb::KnownBad> known_bad{};
 };
 
 struct ForgedSection {
@@ -164,7 +165,9 @@ inline Bytes forge_root(flatbuffers::FlatBufferBuilder &builder, const ForgedRoo
   const auto producer = builder.CreateString("forge");
   const auto tunings = builder.CreateVectorOfStructs(root.tunings);
   const auto texts = builder.CreateVectorOfStrings(root.texts);
-  builder.Finish(fb::CreateRoot(builder, targets, program_vector, blobs, producer, tunings, texts));
+  const auto known_bad = builder.CreateVectorOfStructs(root.known_bad);
+  builder.Finish(fb::CreateRoot(builder, targets, program_vector, blobs, producer, tunings, texts,
+                                known_bad, 1));
   return taken(builder);
 }
 

@@ -190,3 +190,21 @@ TEST_CASE("records that are not aligned are refused", "[forged]") {
   }
   CHECK(misaligned == 1);
 }
+
+TEST_CASE("a known-bad note's texts are among the root's, and not shared without end", "[forged]") {
+  const auto note = [](std::uint32_t text) {
+    std::array<std::uint32_t, kNoteTexts> texts{};
+    texts.back() = text;
+    return fb::KnownBad(flatbuffers::span<const std::uint32_t, kNoteTexts>(texts), 1u << 31);
+  };
+  ForgedRoot root;
+  root.known_bad = {note(2), note(0)};
+  CHECK(fault_of(root) == Code::ok);
+  root.known_bad = {note(0), note(3)};
+  CHECK(fault_of(root) == Code::out_of_bounds);
+  root.texts = {"", std::string(100'000, 'x')};
+  root.known_bad.assign(16, note(1));
+  CHECK(fault_of(root) == Code::ok);
+  root.known_bad.assign(18, note(1));
+  CHECK(fault_of(root) == Code::over_limit);
+}

@@ -143,6 +143,19 @@ TEST_CASE("today's writer makes the golden pack with local sizes byte for byte",
   }
 }
 
+TEST_CASE("today's writer makes the golden pack with known-bad notes byte for byte", "[golden]") {
+  const Bytes bytes = written(known_bad_sample());
+  const Bytes golden = golden_bytes("good-v1-known-bad.kiln", bytes);
+  const PackPointer pack = opened(golden);
+  CHECK(parts_of(*pack) == parts_of(*opened(bytes)));
+  CHECK(contents_of(pack).known_bad == known_bad_sample().known_bad);
+  CHECK(contents_of(pack).known_bad_version == 3);
+  CHECK(written(contents_of(pack)) == golden);
+  if (read_file(::golden("zstd-version")) == number_text(ZSTD_versionNumber())) {
+    CHECK(bytes == golden);
+  }
+}
+
 TEST_CASE("the golden pack holds what it was made of", "[golden]") {
   const Bytes golden = good_pack();
   const Bytes bytes = written(launch_sample());

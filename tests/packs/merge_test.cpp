@@ -517,3 +517,32 @@ TEST_CASE("a contribution keeps a target for either kind of binary", "[merge]") 
     CHECK(more.targets[0].model == "A100");
   }
 }
+
+TEST_CASE("merging keeps the known-bad notes of the later version, of equal ones all", "[merge]") {
+  const auto notes = [](std::uint32_t version, std::vector<std::string> programs) {
+    Contents contents;
+    contents.known_bad_version = version;
+    for (const std::string &program : programs) {
+      contents.known_bad.push_back({{program}, kAllRungs});
+    }
+    return written(contents);
+  };
+  const auto all = [](const std::vector<Bytes> &sides) {
+    std::string text;
+    for (const KnownBad &note : contents_of(opened(merged(sides))).known_bad) {
+      text += note.texts[0];
+    }
+    return text;
+  };
+  const Bytes plain = written(bare_sample());
+  CHECK(all({notes(1, {"a"}), plain}) == "a");
+  CHECK(all({notes(1, {"a", "b"}), notes(2, {"c"})}) == "c");
+  CHECK(all({notes(1, {"b", "a"}), notes(1, {"c", "a"})}) == "abc");
+  CHECK(all({notes(1, {"a"}), notes(2, {})}).empty());
+  check_any_order(notes(1, {"a", "b"}), notes(1, {"c"}), notes(2, {"d"}));
+  check_any_order(notes(2, {"a", "b"}), notes(2, {"c"}), plain);
+  Contents device = contents_of(opened(notes(3, {"a"})));
+  (void)keep_contribution(bare_sample(), &device);
+  CHECK(device.known_bad.empty());
+  CHECK(device.known_bad_version == 0);
+}

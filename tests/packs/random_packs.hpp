@@ -68,6 +68,11 @@ class RandomPacks {
         if (maybe(3)) contents.tunings.push_back(any_tuning(name, model));
       }
     }
+    contents.known_bad_version = number(3);
+    for (std::uint32_t i = number(3); contents.known_bad_version != 0 && i != 0; --i) {
+      contents.known_bad.push_back({{}, number(2)});
+      contents.known_bad.back().texts[number(2)] = pick({"p", "q"});
+    }
     return contents;
   }
 

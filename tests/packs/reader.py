@@ -31,6 +31,8 @@ ADDRESS_SPACES = ("private", "global", "constant", "local")
 ACCESSES = ("none", "read_only", "write_only", "read_write")
 QUALIFIERS = ("const", "restrict", "volatile", "pipe")
 TYPES = ("uchar", "ushort", "uint", "int", "float", "half")
+NOTE_TEXTS = ("program", "variant", "kernel", "profile", "family", "model", "driver_from",
+              "driver_below", "compiler_from", "compiler_below", "reason", "link")
 SIZE_CLASSES = ("small", "medium", "large")
 FINALITIES = ("not launched", "yes", "no")
 STATISTICS = ("registers", "spills", "scratch_bytes", "local_bytes", "code_bytes", "instructions",
@@ -351,6 +353,13 @@ def tuning(row, texts):
             "spread": spread / 1000}
 
 
+def note(row, texts):
+    """A known-bad note of the root."""
+    said = {name: texts[text] for name, text in zip(NOTE_TEXTS, row[:12]) if texts[text]}
+    bits = {"overlay": 1, "exact": 2, "intermediate": 64, "il": 8, "source": 16}
+    return {**said, "rungs": [word for word, bit in bits.items() if row[12] & bit]}
+
+
 def read(data):
     """All of a pack."""
     data, root, based, behind = superblock(memoryview(data))
@@ -368,7 +377,9 @@ def read(data):
                 "programs": programs,
                 "targets": [target(data, entry, variants, kernels, blobs)
                             for entry in table.all_fixed(0, f"QQQQ{NAME}s")],
-                "tunings": [tuning(row, texts) for row in table.all_fixed(5, "QQQ" + "I" * 14)]}
+                "tunings": [tuning(row, texts) for row in table.all_fixed(5, "QQQ" + "I" * 14)],
+                "known_bad": {"version": table.number(8, "I"),
+                              "notes": [note(row, texts) for row in table.all_fixed(7, "I" * 13)]}}
     except (struct.error, IndexError, TypeError, UnicodeDecodeError) as error:
         raise Refused("root_malformed") from error
 

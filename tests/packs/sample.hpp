@@ -216,6 +216,17 @@ inline Contents statistics_sample() {
   return contents;
 }
 
+// The sample with known-bad notes.
+inline Contents known_bad_sample() {
+  Contents contents = bare_sample();
+  contents.known_bad_version = 3;
+  contents.known_bad = {
+      {{"", "", "mul_*", "adreno", "", "730", "", "", "E031.38", "E031.39", "wrong sums", "a link"},
+       packs::kAllRungs},
+      {{"blur", "wide", "", "pocl", "", "", "3", "4", "", "", "one row too few", ""}, 2}};
+  return contents;
+}
+
 // All of that, and the work-group sizes with which an application launches a variant.
 inline Contents local_sizes_sample() {
   Contents contents = statistics_sample();
@@ -303,6 +314,13 @@ inline void append(std::uint64_t number, Part *part) {
 }
 
 inline void append_records(const packs::fb::Root &root, Part *part) {
+  if (root.known_bad() != nullptr) {
+    append(std::uint64_t{root.known_bad_version()}, part);
+    for (const auto *note : *root.known_bad()) {
+      for (const std::uint32_t text : *note->texts()) append(root.texts()->Get(text), part);
+      append(std::uint64_t{note->rungs()}, part);
+    }
+  }
   if (root.tunings() == nullptr) return;
   for (const auto *row : *root.tunings()) {
     for (const std::uint32_t text : {row->program(), row->variant(), row->kernel(), row->profile(),

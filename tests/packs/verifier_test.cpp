@@ -54,7 +54,8 @@ std::size_t size_of(const std::string &type) {
                                                     {"KernelFacts", sizeof(fb::KernelFacts)},
                                                     {"Parameter", sizeof(fb::Parameter)},
                                                     {"Statistic", sizeof(fb::Statistic)},
-                                                    {"Tuning", sizeof(fb::Tuning)}};
+                                                    {"Tuning", sizeof(fb::Tuning)},
+                                                    {"KnownBad", sizeof(fb::KnownBad)}};
   const auto found = sizes.find(type);
   return found == sizes.end() ? 0 : found->second;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "builder/cli/common_options.hpp"
+#include "builder/inspect/note_text.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/pack_sizes.hpp"
 #include "builder/inspect/printable.hpp"
@@ -38,6 +39,16 @@ std::string records_text(const packs::Contents &contents) {
         t.kernel.empty() ? "best sizes" : local, static_cast<double>(t.nanoseconds) / 1e6,
         static_cast<double>(t.default_nanoseconds) / 1e6, count(t.samples, "sample"),
         t.spread / 10.0, t.conditions.empty() ? "" : "; ", t.conditions);
+  }
+  if (contents.known_bad_version != 0) {
+    text += fmt::format("known-bad notes, version {}\n", contents.known_bad_version);
+  }
+  for (const packs::KnownBad &note : contents.known_bad) {
+    const packs::NoteView texts = note.view();
+    text +=
+        fmt::format("known bad: {}: {}; {}{}{}\n", builder::note_subject(note),
+                    builder::rung_words(note.rungs), texts[packs::NoteText::reason],
+                    texts[packs::NoteText::link].empty() ? "" : "; ", texts[packs::NoteText::link]);
   }
   return text;
 }

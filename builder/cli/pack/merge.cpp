@@ -6,6 +6,7 @@
 #include "builder/cli/common_options.hpp"
 #include "builder/inspect/merge_report.hpp"
 #include "builder/inspect/printable.hpp"
+#include "builder/manifest/note_file.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 struct MergeArguments {
   std::vector<std::string> inputs;
   std::string base;
+  std::string known_bad;
   std::string output;
   packs::WriteOptions write;
   bool json = false;
@@ -54,6 +56,11 @@ int run(const MergeArguments &options) {
   builder::MergeReport report;
   builder::allow_many_files();  // each input stays open until the output is written
   if (Status s = merge_inputs(options, &merged, &report); !s.ok()) return fail(s);
+  if (!options.known_bad.empty()) {
+    const auto notes = builder::read_known_bad(options.known_bad);
+    if (!notes.ok()) return fail(notes.status());
+    if (Status s = packs::merge(*notes, &merged); !s.ok()) return fail(s);
+  }
   if (Status s = write_output(merged, options.output, options.write); !s.ok()) return fail(s);
   if (options.json) {
     print(nlohmann::json{{"schema", 1},
@@ -76,14 +83,21 @@ void add_merge(CLI::App &app, Command *command) {
   auto options = std::make_shared<MergeArguments>();
   CLI::App *sub =
       app.add_subcommand("merge", "Combine packs: the union of their programs and targets");
-  sub->add_option("packs", options->inputs, "Packs to combine")->required();
+  sub->add_option("packs", options->inputs, "Packs to combine");
+  sub->add_option("--known-bad", options->known_bad, "Add the known-bad notes of this file")
+      ->type_name("FILE");
   sub->add_option("--base", options->base,
                   "Take programs only from this pack; from the others targets and records")
       ->type_name("PACK");
   add_output_option(*sub, &options->output, "Pack to write")->required();
   add_compress_option(*sub, &options->write);
   add_json_flag(*sub, &options->json);
-  sub->callback([=] { *command = [=] { return run(*options); }; });
+  sub->callback([=] {
+    if (options->inputs.empty() && options->known_bad.empty()) {
+      throw CLI::RequiredError("packs or --known-bad");
+    }
+    *command = [=] { return run(*options); };
+  });
 }
 
 }  // namespace kiln::cli

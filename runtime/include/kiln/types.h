@@ -59,7 +59,7 @@ typedef enum kiln_rung {
 typedef enum kiln_outcome {
   KILN_OUTCOME_LOADED = 0,     /**< The rung gave the program. */
   KILN_OUTCOME_SKIPPED = 1,    /**< Not tried: switched off, or not supported by the device. */
-  KILN_OUTCOME_MISSED = 2,     /**< The pack has nothing that fits. */
+  KILN_OUTCOME_MISSED = 2,     /**< The pack has nothing that fits, or says that it is wrong. */
   KILN_OUTCOME_FAILED = 3,     /**< Tried; the driver or a check rejected it. */
   KILN_OUTCOME_QUARANTINED = 4 /**< Not tried: the driver crashed or hung on it before. */
 } kiln_outcome;

@@ -516,3 +516,30 @@ TEST_CASE("what another build wrote meanwhile is added, and replaces nothing tha
     CHECK(now.targets[1].binaries.size() == 1);
   }
 }
+
+TEST_CASE("a known-bad note leaves out the job of its variant and driver", "[plan]") {
+  packs::Contents base = two_variants();
+  base.programs[0].preferred = {"fast"};
+  packs::KnownBad note;
+  note.texts[static_cast<std::size_t>(packs::NoteText::variant)] = "fast";
+  note.texts[static_cast<std::size_t>(packs::NoteText::driver_from)] = "2";
+  note.texts[static_cast<std::size_t>(packs::NoteText::reason)] = "it is blurred";
+  base.known_bad = {note};
+  const std::vector<DeviceInfo> devices{device("1", true), device("2", true)};
+  const auto plan = builder::make_plan(base, devices, {});
+  REQUIRE(plan.size() == 4);
+  CHECK(plan[0].need == Need::compile);
+  CHECK(plan[1].need == Need::compile);
+  CHECK(plan[2].need == Need::skip);
+  CHECK(plan[2].reason == "known to be wrong: it is blurred");
+  CHECK(plan[3].need == Need::compile);
+  builder::PlanOptions options;
+  options.preferred = true;
+  const auto preferred = builder::make_plan(base, devices, {}, options);
+  CHECK(preferred[0].need == Need::compile);
+  CHECK(preferred[1].need == Need::skip);
+  CHECK(preferred[2].need == Need::skip);
+  CHECK(preferred[3].need == Need::compile);
+  base.known_bad[0].rungs = 1u << KILN_RUNG_IL;  // the binary is right
+  CHECK(builder::make_plan(base, devices, {})[2].need == Need::compile);
+}

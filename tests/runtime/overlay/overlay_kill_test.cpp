@@ -45,7 +45,7 @@ std::shared_ptr<Overlay> open_overlay(const std::string &path,
   const auto overlay = open_overlay(path, &deaths);
   for (std::uint32_t number = first;; ++number) {
     const packs::Bytes bytes = binary_of(number);
-    const packs::Status status = overlay->store(variant_of(number), {bytes.data(), bytes.size()},
+    const packs::Status status = overlay->store(variant_of(number), 0, {bytes.data(), bytes.size()},
                                                 "p", "v", packs::Finality::not_launched);
     if (!status.ok()) _exit(1);
     if (write(acknowledge, &number, sizeof(number)) != sizeof(number)) _exit(2);
@@ -55,7 +55,7 @@ std::shared_ptr<Overlay> open_overlay(const std::string &path,
 bool is_whole(const Overlay &overlay, std::uint32_t number) {
   packs::Bytes file;
   Overlay::Stored stored;
-  if (!overlay.find(variant_of(number), &file, &stored).ok()) return false;
+  if (!overlay.find(variant_of(number), 0, &file, &stored).ok()) return false;
   const packs::Bytes wanted = binary_of(number);
   return stored.binary.size == wanted.size() &&
          std::memcmp(stored.binary.data, wanted.data(), wanted.size()) == 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "kiln/packs/argument.hpp"
+#include "kiln/packs/known_bad.hpp"
 #include "kiln/packs/pack.hpp"
 
 namespace kiln::packs {
@@ -212,11 +214,22 @@ struct Tuning {
   bool operator==(const Tuning &) const = default;
 };
 
+// A known-bad note: what leaves out some rungs for some programs and drivers.
+struct KnownBad {
+  std::array<std::string, kNoteTexts> texts;  // by NoteText
+  std::uint32_t rungs = kAllRungs;
+  auto operator<=>(const KnownBad &) const = default;
+
+  NoteView view() const;
+};
+
 struct Contents {
   std::string producer;
   std::vector<Program> programs;
   std::vector<Target> targets;
   std::vector<Tuning> tunings;
+  std::vector<KnownBad> known_bad{};
+  std::uint32_t known_bad_version = 0;  // of the file of notes; 0: there is none
   bool operator==(const Contents &) const = default;
 };
 
@@ -251,13 +264,14 @@ struct MergeChoice {
 // anything else (a target's facts, a variant's IL, a log), one side is kept by a total order, so
 // that any order of merging gives the same pack, byte for byte, if each blob is stored in one form
 // in all packs. A program's hints (preferred, baseline, sizes) come from one side, the one with
-// more of them. Tunings are merged by merge_records(). Adds the choices to `choices`, if that is
+// more of them. Tunings are merged by merge_records(). Of the known-bad notes, those of the later
+// version are kept; of equal versions, all. Adds the choices to `choices`, if that is
 // not null.
 Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *choices = nullptr);
 
 // Removes from `contents` everything but what a device may add to `base`: tunings of the base's
-// variants (but no tunings for any device), and the targets with binaries of such
-// variants. Returns the number of removed binaries.
+// variants (but no tunings for any device, and no known-bad notes), and the targets with binaries
+// of such variants. Returns the number of removed binaries.
 std::size_t keep_contribution(const Contents &base, Contents *contents);
 
 // Unites only the tunings. Of two for one kernel, size class and device, keeps the one with more

@@ -251,4 +251,16 @@ class TuningRef : public Ref<fb::Tuning> {
   std::array<std::uint32_t, 3> local_size() const { return to_array(schema().local_size()); }
 };
 
+// A known-bad note.
+class KnownBadRef : public Ref<fb::KnownBad> {
+ public:
+  using Ref::Ref;
+
+  // Returns the number of a text in the pack, for text_at().
+  std::uint32_t text(std::uint32_t which) const { return schema().texts()->Get(which); }
+  std::uint32_t rungs() const { return schema().rungs(); }
+};
+
+using KnownBadRefs = List<KnownBadRef, const fb::KnownBad *>;
+
 }  // namespace kiln::packs

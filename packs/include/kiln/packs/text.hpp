@@ -37,6 +37,9 @@ bool is_among(std::string_view word, const std::string_view (&words)[kCount]) {
 // Ignores the text between numbers. Returns a negative number, zero or a positive number.
 int compare_versions(std::string_view a, std::string_view b);
 
+// Matches the whole text against a pattern with * and ?, ignoring ASCII case.
+bool glob_match(std::string_view pattern, std::string_view text);
+
 // Sorts by bytes.
 void sort_names(std::vector<std::string_view> *names);
 
