@@ -96,6 +96,9 @@ and serves applications that do not know Kiln."
   DEPENDS "kiln-layer ${same}"
   RECOMMENDS "${loader}, ${clang}, ${translator}, spirv-tools"
   SUGGESTS "minisign, skopeo, pocl-opencl-icd")
+# A trigger runs what docs/operate/watch.md describes after drivers were installed or updated.
+set(CPACK_DEBIAN_KILN_BUILDER_PACKAGE_CONTROL_EXTRA
+  ${CMAKE_CURRENT_LIST_DIR}/debian/kiln/postinst ${CMAKE_CURRENT_LIST_DIR}/debian/kiln/triggers)
 kiln_debian_package(kiln_layer kiln-layer libs
   "OpenCL layer of Kiln for unchanged applications"
   "A library that the OpenCL ICD loader puts between an application and its

@@ -124,6 +124,7 @@ void add_tag(CLI::App &app, Command *command);
 void add_try(CLI::App &app, Command *command);
 void add_tune(CLI::App &app, Command *command);
 void add_verify(CLI::App &app, Command *command);
+void add_watch(CLI::App &app, Command *command);
 
 // Returns JSON text as Kiln writes it. Bytes that are not UTF-8, as in the names of some devices,
 // become U+FFFD.

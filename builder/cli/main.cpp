@@ -51,13 +51,14 @@ void add_pack(CLI::App &app, kiln::cli::Command *command) {
 
 int main(int argc, char **argv) {
   using namespace kiln::cli;
-  if (argc > 1 && std::string_view(argv[1]) == "build") restart_with_fixed_addresses(argv);
+  const std::string_view name = argc > 1 ? argv[1] : "";
+  if (name == "build" || name == "watch") restart_with_fixed_addresses(argv);
   [[maybe_unused]] const int chosen = sodium_init();  // the processor's fastest hash function
   return run_command_line(
       "Compiles OpenCL kernels once for each kind of device, with its driver, and packs the "
       "result.",
       {add_devices, add_compile, add_build, add_pack, add_stubs, add_tune, add_run, add_explain,
        add_try, add_record, add_serve, add_report, add_fleet, add_doctor, add_overlay,
-       add_provision, add_store, add_bench},
+       add_provision, add_watch, add_store, add_bench},
       argc, argv);
 }

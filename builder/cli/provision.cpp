@@ -17,7 +17,6 @@ namespace kiln::cli {
 
 namespace {
 
-constexpr std::chrono::seconds kTimeout{60};
 constexpr char kEnvironment[] =
     "MESA_DISK_CACHE_SINGLE_FILE=1 MESA_DISK_CACHE_READ_ONLY_FOZ_DBS=kiln";
 
@@ -42,46 +41,16 @@ int remove_all(const ProvisionArguments &options) {
   return kDone;
 }
 
-// Returns the folder in its cache that this machine's Mesa uses for the device; empty if it has
-// none.
-std::string place_here(const builder::DeviceInfo &device) {
-  const auto device_entries = builder::harvest_device_entries(device, kTimeout);
-  runtime::MesaBlob blob;
-  if (!device_entries.ok() ||
-      !runtime::parse_mesa_blob({device_entries->data(), device_entries->size()}, &blob).ok()) {
-    return {};
-  }
-  return std::string(blob.place);
-}
-
-std::vector<std::string> places_of(const packs::Contents &contents) {
-  std::vector<std::string> places;
-  const auto add = [&](const std::optional<packs::BlobSource> &blob) {
-    packs::Bytes bytes;
-    runtime::MesaBlob parsed;
-    if (blob && blob->read(&bytes).ok() &&
-        runtime::parse_mesa_blob({bytes.data(), bytes.size()}, &parsed).ok()) {
-      places.emplace_back(parsed.place);
-    }
-  };
-  for (const packs::Target &target : contents.targets) {
-    if (target.profile != "rusticl") continue;
-    add(target.auxiliary);
-    for (const packs::Binary &binary : target.binaries) add(binary.auxiliary);
-  }
-  return places;
-}
-
 // Returns each device of Mesa's on this machine, with its cache folder and whether the pack has
 // entries for it.
 nlohmann::json devices_here(const packs::Contents &contents) {
   nlohmann::json out = nlohmann::json::array();
   const auto devices = builder::list_devices();
   if (!devices.ok()) return out;
-  const std::vector<std::string> places = places_of(contents);
+  const std::vector<std::string> places = builder::mesa_places(contents);
   for (const builder::DeviceInfo &device : *devices) {
     if (device.description.finishing != runtime::Finishing::shader_cache) continue;
-    const std::string place = place_here(device);
+    const std::string place = builder::mesa_place(device);
     const bool served = std::find(places.begin(), places.end(), place) != places.end();
     out.push_back({{"device", device.label()}, {"place", place}, {"served", served}});
   }

@@ -5,7 +5,9 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <set>
 
 #include "builder/base/names.hpp"
 #include "builder/device/mesa_threads.hpp"
@@ -51,6 +53,23 @@ Status load_and_list(std::shared_ptr<const runtime::OpenCL> *cl,
   return {};
 }
 
+// Returns the files of this process's executable mappings but the program's own. Other mappings may
+// be a driver's caches.
+std::set<std::string> loaded_libraries() {
+  std::error_code ignored;
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  std::set<std::string> files;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    const std::size_t path = line.find('/');
+    const std::size_t rights = line.find(' ');
+    if (path != std::string::npos && rights + 3 < path && line[rights + 3] == 'x') {
+      if (line.compare(path, std::string::npos, program) != 0) files.insert(line.substr(path));
+    }
+  }
+  return files;
+}
+
 json describe_all() {
   const char *const listed = std::getenv(kListedCaches);
   if (listed != nullptr) runtime::point_mesa_at(listed);
@@ -67,7 +86,7 @@ json describe_all() {
                        {"driver_number", runtime::driver_number(*device)}});
   }
   if (listed != nullptr) await_mesa();
-  return {{"devices", devices}};
+  return {{"devices", devices}, {"libraries", loaded_libraries()}};
 }
 
 DeviceInfo device_from(const json &in, std::size_t index) {
@@ -89,7 +108,7 @@ DeviceInfo device_from(const json &in, std::size_t index) {
 
 }  // namespace
 
-Result<std::vector<DeviceInfo>> list_devices() {
+Result<std::vector<DeviceInfo>> list_devices(std::vector<std::string> *libraries) {
   const bool posed = std::getenv(kListedCaches) != nullptr;
   const ChildResult child =
       fork_call(describe_all, posed ? std::chrono::milliseconds(kPosedListTimeout) : kListTimeout);
@@ -101,6 +120,7 @@ Result<std::vector<DeviceInfo>> list_devices() {
   for (const json &entry : child.answer["devices"]) {
     devices.push_back(device_from(entry, devices.size()));
   }
+  if (libraries != nullptr) child.answer["libraries"].get_to(*libraries);
   return devices;
 }
 

@@ -21,7 +21,8 @@ inline constexpr char kListedCaches[] = "KILN_LISTED_CACHES";
 
 // Lists the devices in a child process. Fails with Code::no_opencl or Code::no_device if there is
 // no OpenCL library, platform or device, and with Code::process if a driver died.
-Result<std::vector<DeviceInfo>> list_devices();
+// If `libraries` is not null, sets it to the files of the libraries that the child had loaded.
+Result<std::vector<DeviceInfo>> list_devices(std::vector<std::string> *libraries = nullptr);
 
 // Returns the devices that a selector names: an index of the list, or a glob (* and ?), ignoring
 // case, that must match the whole platform name or the whole device name. An empty selector names

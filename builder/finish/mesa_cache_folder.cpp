@@ -125,4 +125,32 @@ Result<packs::Bytes> harvest_device_entries(const DeviceInfo &device,
   return take_entries(caches->path());
 }
 
+std::vector<std::string> mesa_places(const packs::Contents &contents) {
+  std::vector<std::string> places;
+  const auto add = [&](const std::optional<packs::BlobSource> &blob) {
+    packs::Bytes bytes;
+    runtime::MesaBlob parsed;
+    if (blob && blob->read(&bytes).ok() &&
+        runtime::parse_mesa_blob({bytes.data(), bytes.size()}, &parsed).ok()) {
+      places.emplace_back(parsed.place);
+    }
+  };
+  for (const packs::Target &target : contents.targets) {
+    if (target.profile != "rusticl") continue;
+    add(target.auxiliary);
+    for (const packs::Binary &binary : target.binaries) add(binary.auxiliary);
+  }
+  return places;
+}
+
+std::string mesa_place(const DeviceInfo &device) {
+  constexpr std::chrono::seconds kTimeout{60};
+  const auto entries = harvest_device_entries(device, kTimeout);
+  runtime::MesaBlob blob;
+  if (!entries.ok() || !runtime::parse_mesa_blob({entries->data(), entries->size()}, &blob).ok()) {
+    return {};
+  }
+  return std::string(blob.place);
+}
+
 }  // namespace kiln::builder

@@ -47,4 +47,11 @@ class MesaCache {
 Result<packs::Bytes> harvest_device_entries(const DeviceInfo &device,
                                             std::chrono::milliseconds timeout);
 
+// Returns the folders in Mesa's cache that the targets of the profile rusticl have entries for.
+std::vector<std::string> mesa_places(const packs::Contents &contents);
+
+// Returns the folder in its cache that this machine's Mesa uses for the device; empty if it has
+// none.
+std::string mesa_place(const DeviceInfo &device);
+
 }  // namespace kiln::builder

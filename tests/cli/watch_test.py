@@ -1,0 +1,398 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kiln watch with a scripted driver that is updated: what asks the devices, what is fetched or
+built, and faults: each is named, and the old pack stays. Prints the time with nothing to do.
+
+    watch_test.py KILN TEST-DRIVER
+
+Exit codes: 0 passed, 1 failed, 77 a driver or a tool is not installed.
+"""
+
+import http.server
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from functools import partial
+from pathlib import Path
+
+import scripted
+
+KILN, DRIVER = sys.argv[-2:]
+JOBS = 4  # of a build
+AT_ONCE = 2
+STARTS = 31
+SCRIPT = 'log = "{folder}/calls"\n' + scripted.DEVICE
+DIES = '[[fault]]\nat = "clGetDeviceIDs"\ndo = "segv"\n'
+
+
+class Machine:
+    """A folder with a base pack, a pack that the first driver made, and the driver."""
+
+    def __init__(self, jobs=JOBS):
+        self.temporary = tempfile.TemporaryDirectory(prefix="kiln-watch-")
+        self.folder = Path(self.temporary.name)
+        self.variables = scripted.use(self.folder, DRIVER, SCRIPT)
+        scripted.write_jobs(self.folder, jobs)
+        self.run(KILN, "compile", "one.toml", "-o", "base.kiln")
+
+    def update_driver(self, version, faults=""):
+        """The same driver in another version, as its ICD file's date shows, too."""
+        scripted.use(self.folder, DRIVER,
+                     SCRIPT + f'driver_version = "{version}"\n' + faults)
+        icd = self.folder / "icd/one.icd"
+        icd.unlink()
+        icd.write_text(DRIVER + "\n")
+
+    def start(self, *words, before=()):
+        return subprocess.Popen([*before, *map(str, words)], cwd=self.folder, text=True,
+                                env=self.variables, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def run(self, *words, code=0, before=()):
+        """What a command prints to both; it must end with that code."""
+        with self.start(*words, before=before) as process:
+            out, err = process.communicate()
+        if process.returncode == 5 and "clang" in err:
+            scripted.skip(err.strip())
+        if process.returncode != code:
+            raise AssertionError(f"{words}: exit {process.returncode}: {err}{out}")
+        return out, err
+
+    @staticmethod
+    def words(*more, speed=("--full-speed",)):
+        return (KILN, "watch", "--state", "state", "--pack", "app.kiln", "-j", str(AT_ONCE),
+                "--json", *speed, *more)
+
+    def watch(self, *more, code=0):
+        """The report, and what standard error holds."""
+        out, err = self.run(*self.words(*more), code=code)
+        return json.loads(out), err
+
+    def calls(self, word=""):
+        path = self.folder / "calls"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return sum(word in line for line in lines)
+
+    def compiled(self):
+        return self.calls(" clBuildProgram source ")
+
+    def pack(self):
+        return (self.folder / "app.kiln").read_bytes()
+
+    def targets(self):
+        out, _ = self.run(KILN, "pack", "inspect", "app.kiln", "--json")
+        return json.loads(out)["targets"]
+
+    def rungs(self):
+        """What a start of an application loads the programs from."""
+        return {json.loads(self.run(KILN, "explain", f"all.{number}", "--pack", "app.kiln",
+                                    "--json")[0])["rung"] for number in range(JOBS)}
+
+
+def outcome(report):
+    (device,) = report["devices"]
+    return device["outcome"]
+
+
+class Watch(unittest.TestCase):
+    def setUp(self):
+        self.machine = Machine()
+        self.first = self.machine.watch("--base", "base.kiln")[0]
+        self.addCleanup(self.machine.temporary.cleanup)
+
+    def test_with_nothing_to_do_no_driver_is_opened(self):
+        self.assertEqual((outcome(self.first), self.first["missing"]), ("built", 0))
+        before = self.machine.calls()
+        times = []
+        for _ in range(STARTS):
+            start = time.perf_counter()
+            report, _ = self.machine.watch("--base", "base.kiln")
+            times.append(time.perf_counter() - start)
+            self.assertEqual((report["changed"], report["written"]), ("", False))
+        self.assertEqual(self.machine.calls(), before)
+        print(f"nothing to do: median {statistics.median(times) * 1000:.1f} ms of {STARTS}")
+
+    def test_each_change_asks_the_devices_and_an_update_is_built_before_a_start(self):
+        machine = self.machine
+        for change, why in ((lambda: os.utime(machine.folder / "icd/one.icd"), "one.icd has changed"),
+                            (lambda: os.utime(machine.folder / "app.kiln"), "app.kiln has changed"),
+                            (lambda: machine.variables.update(POCL_DEBUG=""), "POCL_DEBUG is new")):
+            change()
+            report, _ = machine.watch()
+            self.assertIn(why, report["changed"] + " " + str(report))
+            self.assertEqual((outcome(report), report["written"]), ("served", False))
+        machine.update_driver("2")
+        self.assertNotIn("exact", machine.rungs())
+        start = time.perf_counter()
+        report, _ = machine.watch()
+        served = time.perf_counter() - start
+        self.assertEqual((outcome(report), report["missing"]), ("built", 0))
+        compiled = machine.compiled()
+        self.assertEqual(machine.rungs(), {"exact"})
+        self.assertEqual(machine.compiled(), compiled)
+        self.assertEqual(len(machine.targets()), 2)  # the driver may be rolled back
+        start = time.perf_counter()
+        machine.run(KILN, "build", "base.kiln", "-o", "plain.kiln", "--store", "none", "-j", AT_ONCE)
+        print(f"update to served: {served:.2f} s, kiln build: {time.perf_counter() - start:.2f} s")
+
+    def test_the_targets_of_few_old_keys_stay(self):
+        for version in range(2, 8):
+            self.machine.update_driver(version)
+            self.machine.watch()
+        self.assertEqual(len(self.machine.targets()), 5)
+        self.machine.update_driver(5)
+        report, _ = self.machine.watch()
+        self.assertEqual((outcome(report), report["written"]), ("served", False))
+
+    def test_two_at_once_build_once(self):
+        machine = self.machine
+        machine.update_driver("2")
+        before = machine.compiled()
+        both = [machine.start(*machine.words()) for _ in range(2)]
+        for process in both:
+            with process:
+                out, err = process.communicate()
+            self.assertEqual((process.returncode, json.loads(out)["missing"]), (0, 0), err)
+        self.assertEqual(machine.compiled(), before + JOBS)
+
+    def test_a_killed_run_leaves_the_old_pack_and_the_next_one_resumes(self):
+        machine = self.machine
+        old, before = machine.pack(), machine.compiled()
+        machine.update_driver("2")
+        kills = 0
+        for wanted in range(1, JOBS, 2):
+            with machine.start(*machine.words()) as process:
+                while machine.compiled() - before < wanted + AT_ONCE * kills and process.poll() is None:
+                    time.sleep(0.001)
+                if process.poll() is None:
+                    kills += 1
+                    process.kill()
+                    self.assertEqual(machine.pack(), old)
+        self.assertGreater(kills, 0)
+        report, _ = machine.watch()
+        self.assertEqual((report["missing"], len(machine.targets())), (0, 2))
+        self.assertLessEqual(machine.compiled() - before, JOBS + AT_ONCE * kills)
+        self.assertEqual(machine.rungs(), {"exact"})
+
+    def test_a_build_has_the_lowest_priority(self):
+        self.machine.update_driver("2")
+        with self.machine.start(*self.machine.words(speed=())) as process:
+            while 19 not in _priorities(process.pid) and process.poll() is None:
+                time.sleep(0.001)
+            self.assertIsNone(process.poll())
+            process.kill()
+
+    def test_a_full_disk_keeps_the_old_pack(self):
+        if shutil.which("bwrap") is None:
+            self.skipTest("bwrap is not installed")
+        machine = self.machine
+        (machine.folder / "small").mkdir()
+        machine.update_driver("2")
+        size = len(machine.pack()) + (24 << 10)  # too small for a second target
+        small = ("bwrap", "--dev-bind", "/", "/", "--size", str(size), "--tmpfs",
+                 machine.folder / "small")
+        script = (f"cp app.kiln small/app.kiln && {KILN} watch --state state --pack small/app.kiln;"
+                  " echo code $?; cmp app.kiln small/app.kiln && ls small")
+        out, err = machine.run("sh", "-c", script, before=map(str, small))
+        self.assertIn("No space left on device", err)
+        self.assertEqual(out.split(), ["code", "1", "app.kiln"])
+
+    def test_a_state_that_cannot_be_written_or_is_damaged_is_named(self):
+        machine = self.machine
+        (machine.folder / "file").write_text("")
+        _, err = machine.run(KILN, "watch", "--state", "file/state", "--pack", "app.kiln", code=1)
+        self.assertIn("file/state: Not a directory", err)
+        (machine.folder / "state/state.json").write_text('{"schema": 1')
+        report, err = machine.watch()
+        self.assertIn("state/state.json: damaged; the devices are asked", err)
+        self.assertEqual(outcome(report), "served")
+        self.assertEqual(machine.watch()[0]["changed"], "")
+
+    def test_a_driver_that_dies_while_it_is_asked_costs_nothing(self):
+        machine = self.machine
+        old = machine.pack(), (machine.folder / "state/state.json").read_bytes()
+        machine.update_driver("2", DIES)
+        _, err = machine.run(*machine.words(), code=1)
+        self.assertIn("listing the OpenCL devices: crashed with signal 11", err)
+        self.assertEqual((machine.pack(), (machine.folder / "state/state.json").read_bytes()), old)
+
+    def test_a_damaged_pack_is_not_replaced(self):
+        machine = self.machine
+        broken = machine.pack()[:-1]
+        (machine.folder / "app.kiln").write_bytes(broken)
+        _, err = machine.run(*machine.words(), code=4)
+        self.assertIn("it is not replaced", err)
+        self.assertEqual(machine.pack(), broken)
+
+
+class Fetch(unittest.TestCase):
+    """The fleet has a target for the second driver; here is a pack of the first."""
+
+    def setUp(self):
+        self.machine = Machine()
+        self.addCleanup(self.machine.temporary.cleanup)
+        machine = self.machine
+        machine.watch("--base", "base.kiln")
+        machine.update_driver("2")
+        machine.run(KILN, "build", "base.kiln", "-o", "fleet.kiln", "--store", "none")
+        self.before = machine.compiled()
+
+    def publish(self, *more):
+        self.machine.run(KILN, "pack", "publish", "fleet.kiln", "--to", "oci:layout", *more)
+
+    def test_a_target_comes_from_a_layout_or_a_folder_of_packs_and_nothing_is_compiled(self):
+        machine = self.machine
+        self.publish()
+        (machine.folder / "packs").mkdir()
+        shutil.copy(machine.folder / "fleet.kiln", machine.folder / "packs")
+        old = machine.pack()
+        for source in ("oci:layout", "packs"):
+            (machine.folder / "app.kiln").write_bytes(old)
+            report, err = machine.watch("--from", source)
+            self.assertEqual((outcome(report), report["missing"]), ("fetched", 0), err)
+            self.assertEqual(len(machine.targets()), 2)
+        self.assertEqual(machine.compiled(), self.before)
+
+    def test_by_http_an_interrupted_blob_is_continued_and_only_the_delta_is_new(self):
+        if shutil.which("curl") is None:
+            self.skipTest("curl is not installed")
+        machine = self.machine
+        self.publish()
+        with _Web(machine.folder) as web:
+            report, err = machine.watch("--from", web.url)
+            self.assertEqual(outcome(report), "fetched", err)
+            self.assertEqual(machine.compiled(), self.before)
+            layers = web.manifest["layers"]
+            stored = layers[0]["size"] + layers[2]["size"]
+            self.assertLessEqual(web.bytes, 1.2 * stored)
+            machine.update_driver("3")
+            machine.run(KILN, "build", "base.kiln", "-o", "fleet.kiln", "--store", "none")
+            self.publish()
+            web.serve()
+            report, err = machine.watch("--from", web.url)
+            self.assertEqual(outcome(report), "fetched", err)
+            new = [layer["size"] for layer in web.manifest["layers"]
+                   if layer["digest"] not in {one["digest"] for one in layers}]
+            self.assertLessEqual(web.bytes, 1.2 * sum(new))
+
+    def test_without_the_network_it_is_built_here(self):
+        machine = self.machine
+        report, err = machine.watch("--from", "http://127.0.0.1:9/v2/kiln")
+        self.assertIn("not fetched: curl: ", err)
+        self.assertEqual((outcome(report), report["missing"]), ("built", 0))
+        self.assertEqual(machine.rungs(), {"exact"})
+
+    def test_what_may_not_be_built_stays_missing_and_is_tried_again(self):
+        machine = self.machine
+        old = machine.pack()
+        for _ in range(2):
+            report, _ = machine.watch("--from", "oci:layout", "--no-build", code=1)
+            self.assertEqual((outcome(report), report["missing"]), ("not served", JOBS))
+            self.assertEqual(machine.pack(), old)
+        self.publish()
+        report, _ = machine.watch("--from", "oci:layout", "--no-build")
+        self.assertEqual((outcome(report), report["missing"]), ("fetched", 0))
+
+    def test_a_wrong_signature_is_refused_and_a_right_one_is_kept_if_asked_for(self):
+        if shutil.which("minisign") is None:
+            self.skipTest("minisign is not installed")
+        machine = self.machine
+        for name in ("ours", "theirs"):
+            machine.run("minisign", "-GW", "-p", f"{name}.pub", "-s", f"{name}.key")
+        self.publish("--secret-key", "theirs.key")
+        old = machine.pack()
+        words = ("--from", "oci:layout", "--key", "ours.pub")
+        report, err = machine.watch(*words, "--no-build", code=1)
+        self.assertIn("[untrusted]", err)
+        self.assertEqual((report["missing"], machine.pack()), (JOBS, old))
+        self.publish("--secret-key", "ours.key")
+        report, err = machine.watch(*words, "--signed")
+        self.assertEqual((outcome(report), machine.compiled()), ("fetched", self.before), err)
+        machine.run(KILN, "pack", "verify", "app.kiln", "--key", "ours.pub", "--min-revision", "2")
+
+
+class _Web:
+    """A web server with the layout of a registry, for GET with ranges; cuts its first blob."""
+
+    def __init__(self, folder):
+        self.folder = folder / "layout"
+        self.root = {}
+        self.manifest = None
+        self.bytes = 0
+        self.is_cut = False
+        self.serve()
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, self))
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/v2/kiln"
+        self.thread = threading.Thread(target=self.server.serve_forever)
+
+    def serve(self):
+        """Serves what the layout has now, and counts from 0."""
+        self.bytes = 0
+        blobs = {path.name: path.read_bytes() for path in (self.folder / "blobs/sha256").iterdir()}
+        index = json.loads((self.folder / "index.json").read_text())
+        for one in index["manifests"]:
+            name = one["digest"].split(":")[1]
+            tag = one["annotations"]["org.opencontainers.image.ref.name"]
+            self.root[f"/v2/kiln/manifests/{tag}"] = blobs[name]
+        self.manifest = json.loads(self.root["/v2/kiln/manifests/latest"])
+        for name, data in blobs.items():
+            self.root[f"/v2/kiln/blobs/sha256:{name}"] = data
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    def __init__(self, web, *arguments):
+        self.web = web
+        super().__init__(*arguments)
+
+    def do_GET(self):  # the name that http.server wants
+        body = self.web.root.get(self.path)
+        self.send_response(404 if body is None else 206 if self.headers.get("Range") else 200)
+        start = int((self.headers.get("Range") or "bytes=0-").split("=")[1].rstrip("-"))
+        whole = body or b""
+        body = whole[start:]
+        if start:
+            self.send_header("Content-Range", f"bytes {start}-{len(whole) - 1}/{len(whole)}")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if "/blobs/" in self.path:
+            self.web.bytes += len(body)
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def _priorities(pid):
+    """The nice values of a process's descendants."""
+    found, left = set(), [pid]
+    while left:
+        try:
+            for tasks in Path(f"/proc/{left.pop()}/task").glob("*/children"):
+                for child in tasks.read_text().split():
+                    left.append(child)
+                    stat = Path(f"/proc/{child}/stat").read_text()
+                    found.add(int(stat.rsplit(")", 1)[1].split()[16]))
+        except OSError:  # it has ended
+            pass
+    return found
+
+
+if __name__ == "__main__":
+    scripted.need("libpocl.so.2")
+    unittest.main(argv=sys.argv[:-2])
