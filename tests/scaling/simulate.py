@@ -5,7 +5,7 @@ application, and driver updates; coverage and bytes, with and without harvest an
 
     simulate.py KILN FORGE_FLEET OUTPUT [--devices 1000000 --weeks 52 ...]
 
-Writes OUTPUT/simulation.json, coverage.svg and bytes.svg, and prints a table. KILN and FORGE_FLEET
+Writes OUTPUT/simulation.json, coverage.svg, bytes.svg and published.svg, and prints a table. KILN and FORGE_FLEET
 (kiln_forge_fleet) give the sizes: a real pack, or --pack, is published with some hundred targets.
 Devices are counted by pair of model and driver, not one by one. The same seed gives the same year.
 """
@@ -83,6 +83,8 @@ class Model:
 class Week:
     """What one scenario's week came to."""
     clean: int = 0       # devices none of whose starts compiled anything
+    updated: int = 0     # devices whose key changed
+    served: int = 0      # of these the clean ones
     targets: int = 0     # in the publication
     published: int = 0   # bytes of new blobs and manifests
     programs: int = 0    # fetches by what was fetched
@@ -231,6 +233,7 @@ def simulate_week(fleet, canaries, week, options, sizes, random_numbers):
                 seen_now.add((rank, drivers[0]))
             is_own = not own.isdisjoint(drivers)
             for name, harvest, watch in SCENARIOS:
+                results[name].updated += moved
                 has_target = is_own or (harvest and (rank, drivers[0]) in canaries)
                 count_key(results[name], devices, moved if watch else 0, model.size, has_target,
                           newest_has_target[harvest])
@@ -241,8 +244,9 @@ def simulate_week(fleet, canaries, week, options, sizes, random_numbers):
                     if watch:
                         served = moved - late if newest_has_target[harvest] else built
                     staying = devices - moved
-                    results[name].clean += max(0, staying - compiled)
-                    results[name].clean += max(0, served - max(0, compiled - staying))
+                    served = max(0, served - max(0, compiled - staying))
+                    results[name].served += served
+                    results[name].clean += max(0, staying - compiled) + served
     for name, harvest, _ in SCENARIOS:
         result = results[name]
         result.published += options.repositories * (sizes.programs + sizes.none)
@@ -299,7 +303,9 @@ def rows_of(weeks, options, sizes):
         for name, result in week["scenarios"].items():
             kinds = bytes_by_kind(result, options, sizes)
             row["scenarios"][name] = {
-                "coverage": result.clean / options.devices, "targets": result.targets,
+                "coverage": result.clean / options.devices,
+                "coverage_of_updated": result.served / max(1, result.updated),
+                "targets": result.targets,
                 "published_bytes": result.published, "fetched_bytes": kinds,
                 "fetched_bytes_per_device": sum(kinds.values()) / options.devices,
                 "fetches": {"manifests": result.manifests, "programs": result.programs,
@@ -368,6 +374,10 @@ def write(folder, options, sizes, rows):
         lambda result: 100 * result["coverage"], 100, " %"), encoding="utf-8")
     most = max(result["fetched_bytes_per_device"] for row in rows
                for result in row["scenarios"].values())
+    published = max(row["scenarios"]["both"]["published_bytes"] for row in rows)
+    (folder / "published.svg").write_text(plot(
+        "Megabytes published in a week", rows,
+        lambda result: result["published_bytes"] / 1e6, nice_top(published / 1e6), ""), encoding="utf-8")
     (folder / "bytes.svg").write_text(plot(
         "Kilobytes fetched by a device in a week", rows,
         lambda result: result["fetched_bytes_per_device"] / 1000, nice_top(most / 1000), ""),
@@ -380,7 +390,7 @@ def print_table(rows, sizes):
           f"{sizes.targets[-1]}, manifest {sizes.manifest} and {sizes.manifest_target} a target; "
           f"a changed program as a delta between slices {sizes.changed_program}")
     print(f"pairs with devices: {rows[0]['pairs']} to {rows[-1]['pairs']}")
-    print(f"{'':18}{'week 0':>9}{'later':>9}{'lowest':>9}{'targets':>9}{'published':>14}{'fetched':>18}")
+    print(f"{'':18}{'week 0':>9}{'later':>9}{'lowest':>9}{'updated':>9}{'targets':>9}{'published':>14}{'fetched':>18}")
     later = rows[1:] or rows
     for name, _, _ in SCENARIOS:
         results = [row["scenarios"][name] for row in later]
@@ -390,7 +400,7 @@ def print_table(rows, sizes):
 
         print(f"{WORDS[name]:18}{100 * rows[0]['scenarios'][name]['coverage']:8.2f}%"
               f"{100 * mean('coverage'):8.2f}%{100 * min(r['coverage'] for r in results):8.2f}%"
-              f"{mean('targets'):9.0f}{mean('published_bytes') / 1e6:11.1f} MB"
+              f"{100 * mean('coverage_of_updated'):8.2f}%{mean('targets'):9.0f}{mean('published_bytes') / 1e6:11.1f} MB"
               f"{mean('fetched_bytes_per_device') / 1e3:11.1f} kB/dev")
 
 

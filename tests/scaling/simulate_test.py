@@ -104,6 +104,9 @@ class Simulation(unittest.TestCase):
             self.assertGreater(moved, 0)
             self.assertEqual(weeks["neither"].clean, 20_000 - moved)
             self.assertEqual(weeks["watch"].clean, 20_000 - (moved if week == 5 else 0))
+            self.assertEqual((weeks["watch"].updated, weeks["watch"].served),
+                             (moved, 0 if week == 5 else moved))
+            self.assertEqual(weeks["neither"].served, 0)
             self.assertEqual(sum(weeks["watch"].deltas.values()), 20_000 + (0 if week == 5 else moved))
 
     def test_the_publisher_has_so_many_drivers_each_after_its_lag(self):
@@ -158,7 +161,7 @@ class Simulation(unittest.TestCase):
             written = json.loads((folder / "simulation.json").read_text(encoding="utf-8"))
             self.assertEqual(len(written["weeks"]), 15)
             self.assertEqual(written["parameters"]["devices"]["value"], 20_000)
-            for name in ("coverage.svg", "bytes.svg"):
+            for name in ("coverage.svg", "bytes.svg", "published.svg"):
                 lines = xml.etree.ElementTree.parse(folder / name).iterfind(
                     "{http://www.w3.org/2000/svg}polyline")
                 self.assertEqual([len(line.get("points").split()) for line in lines], [15] * 4)
