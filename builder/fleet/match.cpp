@@ -25,7 +25,7 @@ FleetLoad load_from(kiln_rung rung) {
 
 bool offers(const runtime::Rung &rung, const runtime::Wanted &wanted) {
   if (!is_listed(rung, *wanted.loader.device) || !may_try(rung, wanted).ok()) return false;
-  const auto all = rung.offers(wanted);
+  const auto all = offers_of(rung, wanted);
   return std::any_of(all.begin(), all.end(), [](const auto &offer) { return bool(offer); });
 }
 
@@ -33,7 +33,9 @@ bool offers(const runtime::Rung &rung, const runtime::Wanted &wanted) {
 // tell, since they were built for such a device.
 FleetLoad load_by_identity(const runtime::Loader &loader, const std::string &program) {
   for (const VariantRef variant : loader.pack->find_program(program).variants()) {
-    if (offers(*runtime::find_rung(KILN_RUNG_EXACT), {loader, variant})) return FleetLoad::exact;
+    if (offers(*runtime::find_rung(KILN_RUNG_EXACT), {loader, program, variant})) {
+      return FleetLoad::exact;
+    }
   }
   return FleetLoad::unknown;
 }
@@ -51,6 +53,7 @@ ProgramLoad load_of(const std::shared_ptr<const packs::Pack> &pack, const std::s
   loader.device = {device, &device->device};
   loader.pack = pack;
   loader.notes = runtime::known_driver_notes(device->device.identity, device->device.description);
+  runtime::select_known_bad(&loader);
   if (!device->has_capabilities) return {load_by_identity(loader, program)};
   std::vector<VariantRef> failed;
   for (;;) {
@@ -61,7 +64,7 @@ ProgramLoad load_of(const std::shared_ptr<const packs::Pack> &pack, const std::s
       return {FleetLoad::none, !failed.empty()};
     }
     for (const runtime::Rung &rung : runtime::rungs()) {
-      if (offers(rung, {loader, choice.variant})) return {load_from(rung.id)};
+      if (offers(rung, {loader, program, choice.variant})) return {load_from(rung.id)};
     }
     failed.push_back(choice.variant);
   }
