@@ -106,6 +106,7 @@ class Watch {
   Status take(const packs::Pack &pack, const packs::Contents &contents,
               const builder::DeviceInfo &device);
   void build();
+  bool has_programs_of(const packs::Contents &pack) const;
   Status write();
   void forget_old_keys();
   void provision();
@@ -413,6 +414,21 @@ void Watch::forget_old_keys() {
   state_.keys = std::move(keys);
 }
 
+// Whether the contents to write have every variant of the pack, which may be a new release of the
+// application.
+bool Watch::has_programs_of(const packs::Contents &pack) const {
+  std::set<std::pair<std::string, packs::Digest>> variants;
+  for (const packs::Program &program : contents_.programs) {
+    for (const packs::Variant &one : program.variants) variants.emplace(program.name, one.hash);
+  }
+  for (const packs::Program &program : pack.programs) {
+    for (const packs::Variant &one : program.variants) {
+      if (!variants.contains({program.name, one.hash})) return false;
+    }
+  }
+  return true;
+}
+
 // Writes the pack together with what another command wrote meanwhile. Readers keep the old file.
 Status Watch::write() {
   const packs::FolderLock lock = lock_output(options_.pack);
@@ -423,6 +439,9 @@ Status Watch::write() {
     auto open = open_pack(options_.pack);
     if (!open.ok()) return open.status();
     now = std::move(open->contents);
+    if (options_.base.empty() && !has_programs_of(now)) {
+      return {Code::failed, options_.pack + ": replaced by another pack meanwhile; run it again"};
+    }
     packs::Contents earlier = now;
     std::erase_if(earlier.targets,
                   [&](const packs::Target &target) { return stale_.contains(target.key); });
@@ -445,6 +464,8 @@ void Watch::provision() {
   std::shared_ptr<const packs::Pack> pack;
   runtime::MesaEntries entries;
   runtime::ProvisionResult result;
+  std::error_code ignored;
+  fs::create_directories(fs::path(options_.folder).parent_path(), ignored);
   Status status = packs::Pack::open_file(options_.pack.c_str(), &pack);
   if (status.ok()) status = entries.add(pack);
   if (status.ok()) status = entries.provision(options_.folder.c_str(), &result);

@@ -181,6 +181,24 @@ class Watch(unittest.TestCase):
         self.assertLessEqual(machine.compiled() - before, JOBS + AT_ONCE * kills)
         self.assertEqual(machine.rungs(), {"exact"})
 
+    def test_a_release_of_the_application_meanwhile_is_not_overwritten(self):
+        machine = self.machine
+        scripted.write_jobs(machine.folder, JOBS + 1)
+        machine.run(KILN, "compile", "one.toml", "-o", "release.kiln")
+        before = machine.compiled()
+        machine.update_driver("2")
+        with machine.start(*machine.words()) as process:
+            while machine.compiled() == before and process.poll() is None:
+                time.sleep(0.001)
+            os.replace(machine.folder / "release.kiln", machine.folder / "app.kiln")
+            release = machine.pack()
+            _, err = process.communicate()
+        self.assertEqual(process.returncode, 1)
+        self.assertIn("app.kiln: replaced by another pack meanwhile", err)
+        self.assertEqual(machine.pack(), release)
+        report, _ = machine.watch()
+        self.assertEqual((outcome(report), report["missing"]), ("built", 0))
+
     def test_a_build_has_the_lowest_priority(self):
         self.machine.update_driver("2")
         with self.machine.start(*self.machine.words(speed=())) as process:
