@@ -41,6 +41,8 @@ SETUP = {
     "docs/understand/final.md": [
         BASE, "kiln build base.kiln --device 'Portable*' --no-finish -o plain.kiln",
         "RUSTICL_ENABLE=llvmpipe OCL_ICD_VENDORS=rusticl.icd kiln build base.kiln -o rusticl.kiln"],
+    "docs/operate/watch.md": [BASE, BUILT, "kiln pack publish app.kiln --to oci:layout",
+                              "rm app.kiln"],
     "docs/use/tuning.md": [BASE, BUILT],
     "docs/use/loading.md": [BASE, BUILT],
     "docs/use/launching.md": [BASE, BUILT],
