@@ -21,6 +21,7 @@
 #include "builder/publish/http_layout.hpp"
 #include "builder/publish/minisign.hpp"
 #include "builder/publish/publish.hpp"
+#include "builder/publish/statements.hpp"
 #include "builder/watch/watch_state.hpp"
 #include "kiln/packs/text.hpp"
 #include "runtime/provision/mesa_provision.hpp"
@@ -41,8 +42,8 @@ struct WatchArguments {
   std::string base;
   std::string from;
   std::string tag = "latest";
-  std::vector<std::string> keys;
-  std::uint64_t revision = 0;  // smallest accepted
+  PublicKeyOptions keys;  // of the packs
+  std::string statement;  // file of keys: only signed tags are followed
   std::string selector;
   bool no_build = false;
   bool is_signed = false;
@@ -138,8 +139,9 @@ builder::Facts Watch::facts() const {
   if (!options_.base.empty()) builder::add_file(options_.base, &facts);
   facts["version of Kiln"] = KILN_VERSION_TEXT;
   facts["options"] =
-      fmt::format("{} {} {} {} {} {}", options_.from, options_.tag, fmt::join(options_.keys, " "),
-                  options_.revision, options_.selector, options_.no_build);
+      fmt::format("{} {} {} {} {} {} {} {}", options_.from, options_.tag,
+                  fmt::join(options_.keys.keys, " "), options_.keys.threshold,
+                  options_.keys.revision, options_.statement, options_.selector, options_.no_build);
   return facts;
 }
 
@@ -249,11 +251,11 @@ std::size_t Watch::place_of(const builder::DeviceInfo &device) const {
 
 // Replaces the pack by the same pack, checked as it is read, if keys are given.
 Status Watch::demand(const std::string &name, std::shared_ptr<const packs::Pack> *pack) const {
-  if (options_.keys.empty()) return {};
-  const auto keys = builder::read_public_keys(options_.keys);
-  if (!keys.ok()) return keys.status();
-  const packs::Demand demand{*keys, std::max(options_.revision, state_.revision)};
-  const Status status = packs::open_trusted(**pack, demand, pack);
+  if (options_.keys.keys.empty()) return {};
+  auto demand = options_.keys.demand();
+  if (!demand.ok()) return demand.status();
+  demand->revision = std::max(demand->revision, state_.revision);
+  const Status status = packs::open_trusted(**pack, *demand, pack);
   return status.ok() ? status : in_pack(name, status);
 }
 
@@ -262,10 +264,17 @@ Status Watch::fetch_from_layout(const std::string &folder, const builder::Device
   const auto layout = builder::OciFolder::open(folder);
   if (!layout.ok()) return layout.status();
   const std::string path = options_.in_state("fetched.kiln");
-  const auto fetched = builder::fetch_pack(
-      *layout, {options_.tag, key_hash(device), std::max(options_.revision, state_.revision)},
-      path);
+  builder::FetchRequest request;
+  request.tag = options_.tag;
+  request.target = key_hash(device);
+  request.smallest_revision = std::max(options_.keys.revision, state_.revision);
+  request.keys = options_.statement;
+  request.today = builder::today();
+  const auto fetched = builder::fetch_pack(*layout, request, path);
   if (!fetched.ok()) return fetched.status();
+  if (fetched->fell_back && base_) {
+    return {Code::not_in_pack, fmt::format("{}: no target {}", options_.from, request.target)};
+  }
   Status status = packs::Pack::open_file(path.c_str(), pack);
   std::error_code ignored;
   fs::remove(path, ignored);  // the pack keeps it open
@@ -299,8 +308,8 @@ Status Watch::fetch_from_packs(const builder::DeviceInfo &device,
 Status Watch::fetch(const builder::DeviceInfo &device, std::shared_ptr<const packs::Pack> *pack) {
   if (is_url(options_.from)) {
     const std::string folder = options_.in_state("layout");
-    const Status status =
-        builder::fetch_layout(options_.from, options_.tag, key_hash(device), folder);
+    const Status status = builder::fetch_layout(options_.from, options_.tag, key_hash(device),
+                                                !options_.statement.empty(), folder);
     return status.ok() ? fetch_from_layout(folder, device, pack) : status;
   }
   if (options_.from.starts_with("oci:")) {
@@ -604,7 +613,11 @@ void add_watch(CLI::App &app, Command *command) {
   sub->add_option("--tag", options->tag, "Tag; default: latest")->type_name("NAME")->needs(from);
   add_public_keys_option(*sub, &options->keys);
   CLI::Option *key = sub->get_option("--key")->needs(from);
-  add_least_revision_option(*sub, &options->revision);
+  add_least_revision_option(*sub, &options->keys.revision);
+  sub->add_option("--keys", options->statement,
+                  "Statement of the keys that must have signed the tag; replaced by a newer one")
+      ->type_name("FILE")
+      ->needs(from);
   sub->get_option("--min-revision")->needs(from);
   auto *no_build = sub->add_flag("--no-build", options->no_build, "Compile nothing here");
   sub->add_flag("--signed", options->is_signed,

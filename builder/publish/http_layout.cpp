@@ -12,6 +12,7 @@
 #include "builder/base/atomic_text_file.hpp"
 #include "builder/process/run_tool.hpp"
 #include "builder/publish/oci_folder.hpp"
+#include "builder/publish/signed_tags.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -39,24 +40,6 @@ Result<std::string> curl(std::vector<std::string> arguments) {
   return Status(Code::failed, result.err.empty() ? "curl: " + result.reason : result.err);
 }
 
-// Fetches a blob next to its place, and moves it there if the digest is right.
-Status fetch_blob(const std::string &repository, const OciDescriptor &blob,
-                  const OciFolder &folder) {
-  if (folder.check_blob(blob).ok()) return {};
-  const std::string path = folder.blob_path(blob.digest);
-  const std::string part = path + ".part";
-  std::error_code ignored;
-  if (!fs::exists(part, ignored) || fs::file_size(part, ignored) < blob.size) {
-    const auto done = curl({"-C", "-", "--max-filesize", std::to_string(blob.size), "-o", part,
-                            repository + "/blobs/" + blob.digest});
-    if (!done.ok()) return done.status();
-  }
-  fs::rename(part, path, ignored);
-  const Status status = folder.check_blob(blob);
-  if (!status.ok()) fs::remove(path, ignored);
-  return status;
-}
-
 bool is_wanted(const OciDescriptor &layer, const std::string &key_hash) {
   if (layer.media_type == kProgramsType) return true;
   const auto key = layer.annotations.find(kKeyAnnotation);
@@ -64,53 +47,124 @@ bool is_wanted(const OciDescriptor &layer, const std::string &key_hash) {
          key->second == key_hash;
 }
 
-void remove_other_blobs(const fs::path &blobs, const std::set<std::string> &kept) {
-  std::error_code ignored;
-  for (const auto &file : fs::directory_iterator(blobs, ignored)) {
-    if (!kept.contains("sha256:" + file.path().filename().string())) {
-      fs::remove(file.path(), ignored);
+// Brings manifests and blobs of a repository into a layout on disk. The folder is a cache of this
+// process: the index is written before the blobs, all of which fetch_pack() checks.
+class Mirror {
+ public:
+  Mirror(std::string repository, std::string folder)
+      : repository_(std::move(repository)), folder_(std::move(folder)) {}
+
+  // Fetches a manifest, which gets the tag here.
+  Result<OciManifest> manifest(const std::string &reference, const std::string &tag) {
+    const auto text = curl({"-H", std::string("Accept: ") + kManifestType,
+                            fmt::format("{}/manifests/{}", repository_, reference)});
+    if (!text.ok()) return text.status();
+    auto manifest = read_manifest_json(*text);
+    if (!manifest.ok()) {
+      return Status(manifest.status().code, fmt::format("{}: manifest of {}: {}", repository_,
+                                                        reference, manifest.status().message));
+    }
+    const FileDigest named = sha256_of(*text);
+    index_.set(tag, {kManifestType, named.digest, named.size});
+    kept_.insert(named.digest);
+    std::error_code error;
+    fs::create_directories(blobs(), error);
+    for (const auto &[path, content] :
+         {std::pair<fs::path, std::string>{fs::path(folder_) / "oci-layout",
+                                           "{\"imageLayoutVersion\":\"1.0.0\"}\n"},
+          {fs::path(folder_) / "index.json", index_.text()},
+          {blobs() / named.digest.substr(named.digest.find(':') + 1), *text}}) {
+      const Status s = write_whole_file(path.string(), content);
+      if (!s.ok()) return Status(Code::failed, s.message);
+    }
+    return manifest;
+  }
+
+  // Fetches those layers for which `is_wanted` holds.
+  template <typename Wanted>
+  Status layers(const OciManifest &manifest, Wanted is_wanted) {
+    const auto layout = open();
+    if (!layout.ok()) return layout.status();
+    for (const OciDescriptor &layer : manifest.layers) {
+      kept_.insert(layer.digest);
+      if (!is_wanted(layer)) continue;
+      if (Status s = fetch_blob(layer, *layout); !s.ok()) return s;
+    }
+    return {};
+  }
+
+  Result<OciFolder> open() const { return OciFolder::open(folder_); }
+
+  // Removes what no manifest names.
+  void remove_others() const {
+    std::error_code ignored;
+    for (const auto &file : fs::directory_iterator(blobs(), ignored)) {
+      if (!kept_.contains("sha256:" + file.path().filename().string())) {
+        fs::remove(file.path(), ignored);
+      }
     }
   }
+
+ private:
+  fs::path blobs() const { return fs::path(folder_) / "blobs" / "sha256"; }
+
+  // Fetches a blob next to its place, and moves it there if the digest is right.
+  Status fetch_blob(const OciDescriptor &blob, const OciFolder &folder) const {
+    if (folder.check_blob(blob).ok()) return {};
+    const std::string path = folder.blob_path(blob.digest);
+    const std::string part = path + ".part";
+    std::error_code ignored;
+    if (!fs::exists(part, ignored) || fs::file_size(part, ignored) < blob.size) {
+      const auto done = curl({"-C", "-", "--max-filesize", std::to_string(blob.size), "-o", part,
+                              repository_ + "/blobs/" + blob.digest});
+      if (!done.ok()) return done.status();
+    }
+    fs::rename(part, path, ignored);
+    const Status status = folder.check_blob(blob);
+    if (!status.ok()) fs::remove(path, ignored);
+    return status;
+  }
+
+  std::string repository_;
+  std::string folder_;
+  OciIndex index_;
+  std::set<std::string> kept_;  // digests
+};
+
+// Brings the statements of keys and of the tag. Returns the digest of the manifest that the tag's
+// names; fetch_pack() checks the signatures.
+Result<std::string> fetch_statements(const std::string &tag, Mirror *mirror) {
+  const auto all = [](const OciDescriptor &) { return true; };
+  for (const std::string &name : {std::string(kKeysTag), signed_tag(tag)}) {
+    const auto manifest = mirror->manifest(name, name);
+    if (!manifest.ok()) return manifest.status();
+    if (Status s = mirror->layers(*manifest, all); !s.ok()) return s;
+  }
+  const auto layout = mirror->open();
+  if (!layout.ok()) return layout.status();
+  const auto statements = read_signed_texts(*layout, signed_tag(tag));
+  if (!statements.ok()) return statements.status();
+  if (statements->empty()) return Status(Code::untrusted, "the tag " + tag + " is not signed");
+  const auto statement = read_tag_statement(statements->front().text);
+  if (!statement.ok()) return statement.status();
+  return statement->manifest;
 }
 
 }  // namespace
 
 Status fetch_layout(const std::string &repository, const std::string &tag,
-                    const std::string &key_hash, const std::string &folder) {
-  const auto text = curl({"-H", std::string("Accept: ") + kManifestType,
-                          fmt::format("{}/manifests/{}", repository, tag)});
-  if (!text.ok()) return text.status();
-  const auto manifest = read_manifest_json(*text);
-  if (!manifest.ok()) {
-    return {manifest.status().code,
-            fmt::format("{}: manifest of {}: {}", repository, tag, manifest.status().message)};
+                    const std::string &key_hash, bool is_signed, const std::string &folder) {
+  Mirror mirror(repository, folder);
+  std::string reference = tag;
+  if (is_signed) {
+    if (Status s = fetch_statements(tag, &mirror).move_to(&reference); !s.ok()) return s;
   }
-  const fs::path blobs = fs::path(folder) / "blobs" / "sha256";
-  std::error_code error;
-  fs::create_directories(blobs, error);
-  const FileDigest named = sha256_of(*text);
-  const OciDescriptor descriptor{kManifestType, named.digest, named.size};
-  OciIndex index;
-  index.set(tag, descriptor);
-  // The folder is a cache of this process: the index is written before the blobs, all of which
-  // fetch_pack() checks.
-  for (const auto &[name, content] :
-       {std::pair<std::string, std::string>{"oci-layout", "{\"imageLayoutVersion\":\"1.0.0\"}\n"},
-        {"index.json", index.text()},
-        {"blobs/sha256/" + named.digest.substr(named.digest.find(':') + 1), *text}}) {
-    const Status s = write_whole_file(folder + "/" + name, content);
-    if (!s.ok()) return {Code::failed, s.message};
-  }
-  const auto layout = OciFolder::open(folder);
-  if (!layout.ok()) return layout.status();
-  std::set<std::string> kept{named.digest};
-  for (const OciDescriptor &layer : manifest->layers) {
-    kept.insert(layer.digest);
-    if (!is_wanted(layer, key_hash)) continue;
-    if (Status s = fetch_blob(repository, layer, *layout); !s.ok()) return s;
-  }
-  remove_other_blobs(blobs, kept);
-  return {};
+  const auto manifest = mirror.manifest(reference, tag);
+  if (!manifest.ok()) return manifest.status();
+  const Status status = mirror.layers(
+      *manifest, [&](const OciDescriptor &layer) { return is_wanted(layer, key_hash); });
+  if (status.ok()) mirror.remove_others();
+  return status;
 }
 
 }  // namespace kiln::builder
