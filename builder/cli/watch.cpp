@@ -79,6 +79,7 @@ struct Outcome {
   std::string how = "served";  // or "fetched", "built", "fetched and built", "not served"
   std::string why_not_fetched{};
   std::vector<builder::JobFailure> missing{};
+  std::vector<builder::JobFailure> not_final{};  // binaries whose first launch may compile
 };
 
 // One run. The members follow one another as run() fills them.
@@ -112,6 +113,7 @@ class Watch {
   void forget_old_keys();
   void provision();
   void list_missing();
+  void list_not_final();
   int report();
   void remove_store() const;
   std::size_t place_of(const builder::DeviceInfo &device) const;
@@ -206,6 +208,7 @@ void Watch::drop_stale_mesa(packs::Contents *contents) {
     }
     if (own.targets.empty()) continue;
     const std::vector<std::string> places = builder::mesa_places(own);
+    if (places.empty()) continue;  // nothing could be finished
     const std::string here = builder::mesa_place(device);
     if (here.empty() || std::find(places.begin(), places.end(), here) != places.end()) continue;
     stale_.insert(key);
@@ -497,24 +500,50 @@ void Watch::list_missing() {
   }
 }
 
+// Lists the devices' binaries that are not known to be final.
+void Watch::list_not_final() {
+  std::map<packs::Digest, std::string> names;
+  for (const packs::Program &program : base_->programs) {
+    for (const packs::Variant &one : program.variants) {
+      names[one.hash] = program.name + "/" + one.name;
+    }
+  }
+  for (const builder::DeviceInfo &device : devices_) {
+    for (const packs::Target &target : contents_.targets) {
+      if (target.key != device.description.key.text()) continue;
+      for (const packs::Binary &binary : target.binaries) {
+        if (binary.finish.finality == packs::Finality::yes) continue;
+        outcomes_[place_of(device)].not_final.push_back(
+            {names[binary.variant], binary.finish.why_not});
+      }
+    }
+  }
+}
+
 int Watch::report() {
   json devices = json::array();
   std::string text;
   std::size_t missing = 0;
+  const auto listed = [&text](const char *what, const std::vector<builder::JobFailure> &jobs) {
+    json list = json::array();
+    for (const builder::JobFailure &one : jobs) {
+      text += fmt::format("  {} {}: {}\n", what, builder::printable_line(one.job), one.text);
+      list.push_back({{"variant", one.job}, {"reason", one.text}});
+    }
+    return list;
+  };
   for (const builder::DeviceInfo &device : devices_) {
     const Outcome &outcome = outcomes_[place_of(device)];
-    json jobs = json::array();
     text += fmt::format("{}: {}\n", builder::printable_line(device.label()), outcome.how);
-    for (const builder::JobFailure &one : outcome.missing) {
-      text += fmt::format("  missing {}: {}\n", builder::printable_line(one.job), one.text);
-      jobs.push_back({{"variant", one.job}, {"reason", one.text}});
-    }
+    json jobs = listed("missing", outcome.missing);
+    json not_final = listed("not final", outcome.not_final);
     missing += outcome.missing.size();
     devices.push_back({{"device", device.label()},
                        {"key_hash", key_hash(device)},
                        {"outcome", outcome.how},
                        {"not_fetched", outcome.why_not_fetched},
-                       {"missing", jobs}});
+                       {"missing", jobs},
+                       {"not_final", not_final}});
   }
   if (missing != 0) exit_code_ = kSomeFailed;
   state_.report = {{"schema", 1},
@@ -571,6 +600,7 @@ int Watch::run() {
   }
   provision();
   list_missing();
+  list_not_final();
   const int exit_code = report();
   // What failed to build here fails again; what was not fetched, or not provisioned, may succeed.
   state_.settled = exit_code == kDone || (built_ && is_provisioned_);

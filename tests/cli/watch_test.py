@@ -25,6 +25,7 @@ from pathlib import Path
 import scripted
 
 KILN, DRIVER = sys.argv[-2:]
+TINY = Path(__file__).resolve().parent / "fixtures/tiny/tiny.toml"
 JOBS = 4  # of a build
 AT_ONCE = 2
 STARTS = 31
@@ -35,10 +36,10 @@ DIES = '[[fault]]\nat = "clGetDeviceIDs"\ndo = "segv"\n'
 class Machine:
     """A folder with a base pack, a pack that the first driver made, and the driver."""
 
-    def __init__(self, jobs=JOBS):
+    def __init__(self, jobs=JOBS, driver=DRIVER):
         self.temporary = tempfile.TemporaryDirectory(prefix="kiln-watch-")
         self.folder = Path(self.temporary.name)
-        self.variables = scripted.use(self.folder, DRIVER, SCRIPT)
+        self.variables = scripted.use(self.folder, driver, SCRIPT)
         scripted.write_jobs(self.folder, jobs)
         self.run(KILN, "compile", "one.toml", "-o", "base.kiln")
 
@@ -336,6 +337,27 @@ class Fetch(unittest.TestCase):
         machine.run(KILN, "pack", "verify", "app.kiln", "--key", "ours.pub", "--min-revision", "2")
 
 
+class Mesa(unittest.TestCase):
+    def test_entries_for_another_number_of_cpus_are_made_again(self):
+        cpus = sorted(os.sched_getaffinity(0))
+        if len(cpus) < 2:
+            self.skipTest("one CPU")
+        machine = Machine(driver="libRusticlOpenCL.so.1")
+        self.addCleanup(machine.temporary.cleanup)
+        machine.variables["RUSTICL_ENABLE"] = "llvmpipe"
+        machine.run(KILN, "compile", TINY, "-o", "base.kiln")
+        words = machine.words("--base", "base.kiln", "--folder", "cache/mesa")
+        made = []
+        for before in (("taskset", "-c", str(cpus[0])), ()):
+            report = json.loads(machine.run(*words, before=before)[0])
+            self.assertEqual((outcome(report), report["missing"]), ("built", 0))
+            self.assertEqual(report["devices"][0]["not_final"], [])
+            self.assertGreater(report["mesa_entries"], 0)
+            made.append({path.parent for path in machine.folder.rglob("kiln.foz")})
+        self.assertEqual([len(places) for places in made], [1, 2])
+        self.assertIn("usable CPUs has changed", report["changed"])
+
+
 class _Web:
     """A web server with the layout of a registry, for GET with ranges; cuts its first blob."""
 
@@ -412,5 +434,5 @@ def _priorities(pid):
 
 
 if __name__ == "__main__":
-    scripted.need("libpocl.so.2")
+    scripted.need("libpocl.so.2", "libRusticlOpenCL.so.1")
     unittest.main(argv=sys.argv[:-2])

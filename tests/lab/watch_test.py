@@ -57,6 +57,8 @@ def update(fleet, base, old, new):
     for variant in VARIANTS:
         seen = after.explain("app.kiln", PROGRAM, variant)
         expect((seen["rung"], seen["recompiled"]) == ("exact", False), f"{variant}: {seen}")
+    left = report["devices"][0]["not_final"]
+    expect(not left or not after.device["executes"], f"not final: {left}")
     if after.device["driver"] == "rusticl":
         reads_mesas_cache(after)
     elif after.device["executes"]:
