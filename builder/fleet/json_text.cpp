@@ -2,6 +2,7 @@
 // A recursive descent through the grammar that keeps nothing.
 #include "builder/fleet/json_text.hpp"
 
+#include <cctype>
 #include <charconv>
 
 #include <nlohmann/json.hpp>
@@ -26,6 +27,10 @@ JsonEnd end_of_string(std::string_view text, std::size_t at) {
     if (c != '\\') continue;
     if (++at == text.size()) break;
     if (std::string_view("\"\\/bfnrtu").find(text[at]) == std::string_view::npos) return kBroken;
+    for (int digits = text[at] == 'u' ? 4 : 0; digits > 0; --digits) {
+      if (++at == text.size()) return kUnfinished;
+      if (std::isxdigit(static_cast<unsigned char>(text[at])) == 0) return kBroken;
+    }
   }
   return kUnfinished;
 }

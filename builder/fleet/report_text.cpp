@@ -17,6 +17,10 @@ using nlohmann::json;
 
 constexpr std::size_t kMostLines = 10;  // of each list in the text
 
+std::string counted(std::uint64_t n, const char *noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
+
 // Rounds down: 100.0 means all.
 std::string percent(std::uint64_t part, std::uint64_t all) {
   if (all == 0) return "-";
@@ -231,8 +235,11 @@ std::string gaps_text(const FleetReport &report, std::size_t most) {
 }
 
 std::string fleet_report_text(const FleetReport &report) {
-  std::string text = fmt::format("{} devices, {} models with their drivers, {} programs\n\n",
-                                 report.all.devices, report.pairs.size(), report.programs);
+  std::string text = counted(report.all.devices, "device") + ", " +
+                     (report.pairs.size() == 1
+                          ? "1 model with its driver"
+                          : fmt::format("{} models with their drivers", report.pairs.size())) +
+                     ", " + counted(report.programs, "program") + "\n\n";
   text += shares_text(report);
   if (!report.gaps.empty()) {
     text += fmt::format("\n{:>12}{:>14}  {:12}  gaps\n", "devices", "starts", "now");

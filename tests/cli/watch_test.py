@@ -337,6 +337,29 @@ class Fetch(unittest.TestCase):
         machine.run(KILN, "pack", "verify", "app.kiln", "--key", "ours.pub", "--min-revision", "2")
 
 
+    def test_a_signed_tag_is_followed_until_it_expires(self):
+        if None in map(shutil.which, ("minisign", "curl")):
+            self.skipTest("minisign or curl is not installed")
+        machine = self.machine
+        machine.run("minisign", "-GW", "-p", "a.pub", "-s", "a.key")
+        key = (machine.folder / "a.pub").read_text().splitlines()[1]
+        (machine.folder / "keys").write_text(
+            f"kiln keys 1\nversion 1\nexpires 2999-01-01\nthreshold 1\nkey {key}\n")
+        self.publish()
+        sign = ("--secret-key", "a.key")
+        with _Web(machine.folder) as web:
+            report, err = machine.watch("--from", web.url, "--keys", "keys", "--no-build", code=1)
+            self.assertIn("not fetched: curl: ", err)
+            machine.run(KILN, "pack", "keys", "oci:layout", "keys", *sign)
+            tag = (KILN, "pack", "tag", "oci:layout", "r1", "latest", *sign, "--expires")
+            machine.run(*tag, time.strftime("%Y-%m-%d", time.gmtime()))
+            before = web.root.copy()
+            web.serve()
+            report, err = machine.watch("--from", web.url, "--keys", "keys", "--no-build")
+            self.assertEqual((outcome(report), machine.compiled()), ("fetched", self.before), err)
+            self.assertNotEqual(before, web.root)
+
+
 class Mesa(unittest.TestCase):
     def test_entries_for_another_number_of_cpus_are_made_again(self):
         cpus = sorted(os.sched_getaffinity(0))
@@ -380,7 +403,8 @@ class _Web:
         for one in index["manifests"]:
             name = one["digest"].split(":")[1]
             tag = one["annotations"]["org.opencontainers.image.ref.name"]
-            self.root[f"/v2/kiln/manifests/{tag}"] = blobs[name]
+            for reference in (tag, one["digest"]):
+                self.root[f"/v2/kiln/manifests/{reference}"] = blobs[name]
         self.manifest = json.loads(self.root["/v2/kiln/manifests/latest"])
         for name, data in blobs.items():
             self.root[f"/v2/kiln/blobs/sha256:{name}"] = data

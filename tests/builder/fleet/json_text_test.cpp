@@ -43,7 +43,7 @@ TEST_CASE("every beginning of a JSON value is unfinished, and none is complete",
 TEST_CASE("text that breaks JSON's grammar is broken", "[fleet]") {
   for (const char *text :
        {"{a: 1}", "{\"a\" 1}", "{\"a\": 1,}", "[1,]", "[1 2]", "{\"a\": 01}", "[1.]", "[1e]", "[-]",
-        "[truth]", "[\"\x01\"]", "[\"\\x\"]", "{\"a\": \"b\nc\"}", "}", "hello"}) {
+        "[truth]", "[\"\x01\"]", "[\"\\x\"]", "[\"\\u00g0\"]", "{\"a\": \"b\nc\"}", "}", "hello"}) {
     CAPTURE(text);
     CHECK(builder::end_of_json(text, 0).state == JsonEnd::broken);
   }
