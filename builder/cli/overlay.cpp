@@ -83,7 +83,7 @@ int pack_folder(const OverlayArguments &options) {
   }
   const packs::Contents contents = builder::overlay_contents(*folder);
   if (Status s = write_output(contents, options.output); !s.ok()) return fail(s);
-  const std::size_t written = folder->binaries.size() - left_out;
+  const std::size_t written = folder->binaries.size() + folder->cached.size() - left_out;
   if (options.json) {
     print(nlohmann::json{{"schema", 1},
                          {"output", options.output},

@@ -155,6 +155,12 @@ Result<OverlayFolder> read_overlay(const std::string &path) {
     result.binaries.push_back(read_binary(folder, name, &id));
     result.binaries.back().quarantined = dead.count(id) != 0;
   }
+  if (Status s = cached::read_all_cached(path).move_to(&result.cached); !s.ok()) return s;
+  std::erase_if(result.cached, [&](const packs::Contents &contents) {
+    packs::Bytes bytes;
+    return !contents.targets[0].binaries[0].blob.read(&bytes).ok() ||
+           dead.count(packs::xxh3(bytes.data(), bytes.size())) != 0;
+  });
   return result;
 }
 
@@ -172,6 +178,10 @@ packs::Contents overlay_contents(const OverlayFolder &folder) {
       for (const packs::Binary &b : binary.target.binaries) known->binaries.push_back(b);
       for (const packs::Binary &b : binary.target.intermediates) known->intermediates.push_back(b);
     }
+  }
+  for (packs::Contents cached : folder.cached) {
+    cached.producer.clear();                // names the driver's number
+    (void)packs::merge(cached, &contents);  // a program's name is the hash of its source
   }
   return contents;
 }

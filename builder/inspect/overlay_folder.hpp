@@ -41,13 +41,14 @@ struct OverlayFolder {
   std::vector<OverlayBinary> binaries;  // by file name
   std::vector<OverlayDriver> drivers;   // by file name
   cached::Counts programs;              // of applications that know nothing of Kiln
+  std::vector<packs::Contents> cached;  // of these programs, the sound ones that no driver died of
 };
 
 // Reads everything; never writes. Fails with Code::io_error if the folder cannot be read.
 Result<OverlayFolder> read_overlay(const std::string &path);
 
-// Returns the sound binaries that no driver died of, as targets for merging into a pack. Has no
-// programs: the pack has them.
+// Returns the sound binaries that no driver died of, as targets for merging into a pack, and the
+// cached programs. Has no other programs: the pack has them.
 packs::Contents overlay_contents(const OverlayFolder &folder);
 
 nlohmann::json to_json(const OverlayFolder &folder);

@@ -301,6 +301,14 @@ bool better(const Tuning &a, const Tuning &b) {
 
 }  // namespace
 
+namespace {
+
+bool is_empty(const Target &target) {
+  return target.binaries.empty() && target.intermediates.empty();
+}
+
+}  // namespace
+
 std::size_t keep_contribution(const Contents &base, Contents *contents) {
   std::set<Digest> known;
   std::set<std::pair<std::string, std::string>> names;
@@ -316,9 +324,7 @@ std::size_t keep_contribution(const Contents &base, Contents *contents) {
     left_out += std::erase_if(target.binaries, unknown);
     left_out += std::erase_if(target.intermediates, unknown);
   }
-  std::erase_if(contents->targets, [](const Target &target) {
-    return target.binaries.empty() && target.intermediates.empty();
-  });
+  std::erase_if(contents->targets, is_empty);
   // Default tunings, which name no device, are dropped, too: what one device measures need not hold
   // for the others.
   std::erase_if(contents->tunings, [&](const Tuning &row) {
@@ -329,6 +335,51 @@ std::size_t keep_contribution(const Contents &base, Contents *contents) {
   contents->programs.clear();
   contents->producer.clear();
   return left_out;
+}
+
+Contents hold_unproven(bool all, Contents *contents) {
+  Contents held;
+  const auto is_held = [&](const Binary &binary) { return all || binary.finish.proof.empty(); };
+  const auto move_held = [&](std::vector<Binary> *from, std::vector<Binary> *to) {
+    std::copy_if(from->begin(), from->end(), std::back_inserter(*to), is_held);
+    std::erase_if(*from, is_held);
+    for (Binary &binary : *to) binary.finish.proof.clear();
+  };
+  for (Target &target : contents->targets) {
+    Target apart = target;
+    apart.binaries.clear();
+    apart.intermediates.clear();
+    apart.auxiliary.reset();
+    move_held(&target.binaries, &apart.binaries);
+    move_held(&target.intermediates, &apart.intermediates);
+    if (!is_empty(apart)) held.targets.push_back(std::move(apart));
+  }
+  std::erase_if(contents->targets, is_empty);
+  return held;
+}
+
+void drop_proven(const Contents &contents, Contents *held) {
+  // By the target's key and the variant. A proven binary replaces an intermediate, too.
+  std::set<std::pair<std::string_view, Digest>> binaries, any;
+  for (const Target &target : contents.targets) {
+    for (const Binary &binary : target.binaries) {
+      if (!binary.finish.proof.empty()) binaries.emplace(target.key, binary.variant);
+    }
+    for (const Binary &binary : target.intermediates) {
+      if (!binary.finish.proof.empty()) any.emplace(target.key, binary.variant);
+    }
+  }
+  any.insert(binaries.begin(), binaries.end());
+  for (Target &target : held->targets) {
+    const auto is_in = [&target](const auto &proven) {
+      return [&target, &proven](const Binary &binary) {
+        return proven.count({target.key, binary.variant}) != 0;
+      };
+    };
+    std::erase_if(target.binaries, is_in(binaries));
+    std::erase_if(target.intermediates, is_in(any));
+  }
+  std::erase_if(held->targets, is_empty);
 }
 
 void merge_records(const Contents &from, Contents *into) {

@@ -3,6 +3,7 @@
 #include "runtime/cached/cached_files.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <numeric>
 #include <set>
@@ -118,6 +119,41 @@ CachedFile open_cached(const std::string &overlay, const Driver &driver,
       packs::read_contents(found.pack, &found.contents).ok() &&
       is_sound(found.contents, program, driver);
   return sound ? std::move(found) : CachedFile();
+}
+
+packs::Result<std::vector<packs::Contents>> read_all_cached(const std::string &overlay) {
+  runtime::Folder folder;
+  std::vector<std::string> names;
+  if (Status s = open_folder(overlay, "", &folder); !s.ok()) return s;
+  if (const int error = folder.list(&names); error != 0) {
+    return runtime::file_failure(overlay, error);
+  }
+  std::sort(names.begin(), names.end());
+  std::vector<packs::Contents> all;
+  for (const std::string &name : names) {
+    if (!name.starts_with(runtime::kProgramPrefix) || !name.ends_with(kPackSuffix)) continue;
+    struct stat info {};
+    packs::Descriptor file;
+    std::shared_ptr<const packs::Pack> pack;
+    packs::Contents contents;
+    const bool is_read =
+        folder.open_file(name, O_RDONLY, &file, &info) == 0 &&
+        packs::Pack::open_descriptor(file.get(), 0, static_cast<std::uint64_t>(info.st_size), &pack)
+            .ok() &&
+        packs::read_contents(pack, &contents).ok() && contents.programs.size() == 1 &&
+        contents.targets.size() == 1;
+    if (!is_read) continue;
+    constexpr std::size_t kDigits = 16;
+    const std::string &key = contents.targets[0].key;
+    const std::size_t end = name.size() - std::string_view(kPackSuffix).size();
+    const Driver driver{
+        key, packs::xxh3(key),
+        std::strtoull(name.substr(end - kDigits, kDigits).c_str(), nullptr, kDigits)};
+    const std::string &program = contents.programs[0].name;
+    if (name != file_name(program, driver) || !is_sound(contents, program, driver)) continue;
+    all.push_back(std::move(contents));
+  }
+  return all;
 }
 
 std::string driver_label(const std::string &device, const std::string &version) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/descriptor.hpp"
@@ -75,6 +76,10 @@ struct CachedFile {
 // written it. A file's name proves nothing.
 CachedFile open_cached(const std::string &overlay, const Driver &driver,
                        const std::string &program);
+
+// Returns the contents of all sound files of cached programs, for any driver, by name. Fails with
+// Code::io_error, with the path.
+packs::Result<std::vector<packs::Contents>> read_all_cached(const std::string &overlay);
 
 // Returns whether the program's pack, or with kPartSuffix the mark of a part, is there and is
 // private.

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import absent
 import final
+import harvest
 import kernels
 import loading
 import making
@@ -70,6 +71,7 @@ def _run_fleet(suite, options, summary):
         scenarios(suite, fleet)
     if options.forge_pack:
         updates.stale(suite, fleet, options.forge_pack)
+        harvest.rounds(suite, fleet, options.forge_pack)
     absent.many_targets(suite, fleet)
     return fleet.ran
 

@@ -354,6 +354,45 @@ TEST_CASE("a contribution adds targets and records for the base's variants, and 
   CHECK(other.targets.empty());  // none is left with nothing in it
 }
 
+TEST_CASE("what has no proof is held apart, and a claim of a proof is not handed on", "[merge]") {
+  const Contents base = sample();
+  REQUIRE(base.targets[0].binaries.size() > 0);
+  Contents proven = base;
+  for (Target &target : proven.targets) {
+    for (auto *list : {&target.binaries, &target.intermediates}) {
+      for (Binary &binary : *list) binary.finish.proof = "the reference, 64x64";
+    }
+  }
+  Contents mixed = proven;
+  mixed.targets[0].binaries[0].finish.proof.clear();
+  const Digest variant = mixed.targets[0].binaries[0].variant;
+
+  Contents held = hold_unproven(false, &mixed);
+  REQUIRE(held.targets.size() == 1);
+  CHECK(held.programs.empty());
+  CHECK(held.targets[0].key == base.targets[0].key);
+  REQUIRE(held.targets[0].binaries.size() == 1);
+  CHECK(held.targets[0].binaries[0].variant == variant);
+  CHECK_FALSE(held.targets[0].auxiliary);
+  for (const Target &target : mixed.targets) {
+    for (const Binary &binary : target.binaries) CHECK_FALSE(binary.finish.proof.empty());
+  }
+  drop_proven(mixed, &held);
+  CHECK(held.targets.size() == 1);  // nobody has proven it
+  drop_proven(proven, &held);
+  CHECK(held.targets.empty());
+
+  Contents forged = proven;
+  const Contents all = hold_unproven(true, &forged);
+  CHECK(forged.targets.empty());
+  CHECK(all.targets.size() == base.targets.size());
+  for (const Target &target : all.targets) {
+    for (const auto *list : {&target.binaries, &target.intermediates}) {
+      for (const Binary &binary : *list) CHECK(binary.finish.proof.empty());
+    }
+  }
+}
+
 namespace {
 
 // Two binaries for one place, and what is said of the one that is kept.

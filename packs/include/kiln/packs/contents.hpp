@@ -274,6 +274,13 @@ Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *cho
 // of such variants. Returns the number of removed binaries.
 std::size_t keep_contribution(const Contents &base, Contents *contents);
 
+// Takes the binaries and intermediates without a proof out of `contents`, with `all` every one, and
+// returns them as targets. Those with a claim of a proof lose it, and no entries of a driver's
+// cache for any program are taken along.
+Contents hold_unproven(bool all, Contents *contents);
+// Removes from `held` what `contents` has with a proof.
+void drop_proven(const Contents &contents, Contents *held);
+
 // Unites only the tunings. Of two for one kernel, size class and device, keeps the one with more
 // samples, then the one with the smaller spread, then the first in a total order.
 void merge_records(const Contents &from, Contents *into);
