@@ -37,7 +37,7 @@ struct Merged {
 // Returns whether a pack's own word for its proofs counts.
 bool is_trusted(const packs::Pack &pack, const packs::Demand &demand) {
   std::vector<packs::Signature> signatures;
-  packs::Signature found;
+  std::vector<packs::Signature> found;
   return demand.keys.empty() ||
          (packs::read_signatures(pack, &signatures).ok() &&
           packs::find_trusted(pack.superblock(), packs::root_name(pack), signatures, demand, &found)
