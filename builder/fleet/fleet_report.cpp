@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "builder/device/device_info.hpp"
 #include "builder/fleet/fill_command.hpp"
 #include "builder/fleet/target_use.hpp"
 #include "builder/inspect/pack_json.hpp"
@@ -52,6 +53,7 @@ class Matcher {
  public:
   explicit Matcher(const std::vector<FleetPack> &packs) {
     for (const FleetPack &pack : packs) {
+      has_tunings_ = has_tunings_ || !pack.contents.tunings.empty();
       for (const packs::Program &program : pack.contents.programs) {
         programs_[program.name].push_back(&pack);
       }
@@ -62,7 +64,7 @@ class Matcher {
 
   // Returns what the device loads each program from: the best of the packs.
   const ProgramLoads &loads_of(const Described &device) {
-    const auto [at, is_new] = known_.try_emplace(device.get());
+    const auto [at, is_new] = known_.try_emplace(device ? likeness_of(*device) : std::string());
     if (!is_new) return at->second;
     for (const auto &[program, packs] : programs_) {
       ProgramLoad best{device ? FleetLoad::none : FleetLoad::unknown, !device};
@@ -89,6 +91,16 @@ class Matcher {
   }
 
  private:
+  // Returns what decides the loads of a device: models count only where packs have measurements.
+  std::string likeness_of(const DescribedDevice &described) const {
+    const runtime::Device &device = described.device;
+    std::string text = device.key().text() + device.identity.text(runtime::Field::driver_version);
+    if (has_tunings_) text += device.description.family + "\n" + device.description.model + "\n";
+    if (!described.has_capabilities) return text;
+    const nlohmann::json capabilities = device.capabilities;
+    return text + capabilities.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  }
+
   static bool can_build(const FleetPack &pack, const std::string &name) {
     for (const packs::Program &program : pack.contents.programs) {
       if (program.name != name) continue;
@@ -99,7 +111,8 @@ class Matcher {
   }
 
   std::map<std::string, std::vector<const FleetPack *>> programs_;
-  std::unordered_map<const DescribedDevice *, ProgramLoads> known_;
+  bool has_tunings_ = false;
+  std::unordered_map<std::string, ProgramLoads> known_;  // by likeness_of()
 };
 
 FleetPair pair_of(const FleetDevice &device, const ProgramLoads &loads) {

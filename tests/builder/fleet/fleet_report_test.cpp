@@ -138,6 +138,42 @@ TEST_CASE("a variant that the pack prefers is taken, as at a load", "[fleet]") {
   CHECK(load_of(contents, line(six, 1)) == FleetLoad::exact);
 }
 
+TEST_CASE("devices that differ in what they can do are judged one by one", "[fleet]") {
+  Contents contents = programs();
+  const Identity six = cpu("6.0");
+  const auto report =
+      report_of(contents, line(six, 3) + line(six, 2, with_fp16) +
+                              line(six, 1, [](runtime::Capabilities *c) { c->compiler = false; }));
+  REQUIRE(report.pairs.size() == 3);
+  CHECK(report.pairs[0].programs.size() == 1);
+  CHECK(report.pairs[1].programs.size() == 2);
+  CHECK(report.pairs[2].load == FleetLoad::none);
+}
+
+TEST_CASE("a measured model takes another variant than a model of the same key", "[fleet]") {
+  Contents contents = programs();
+  contents.programs.pop_back();
+  contents.programs[0].variants.push_back(variant("other", "kernel void other() {}"));
+  Identity first = gpu("8.0"), second = gpu("8.0");
+  second.set(Field::device_name, "GPU B");
+  add_target(first, &contents);  // "other" has no binary
+  packs::Tuning row = tuning(contents.targets[0], packs::SizeClass::large, {8, 8, 1});
+  row.program = "blur";
+  row.variant = "other";
+  row.kernel.clear();
+  row.model = "GPU B";
+  row.family.clear();
+  row.key_hash = packs::xxh3(contents.targets[0].key);
+  contents.tunings = {row, row};
+  contents.tunings[1].variant = "plain";
+  contents.tunings[1].model = "GPU 8.0";
+  const auto report = report_of(contents, line(first, 2) + line(second, 1));
+  REQUIRE(report.pairs.size() == 2);
+  CHECK(report.pairs[0].load == FleetLoad::source);
+  CHECK(report.pairs[0].device.model == "GPU B");
+  CHECK(report.pairs[1].load == FleetLoad::exact);
+}
+
 TEST_CASE("NVIDIA's cubins and PTX count as a load takes them", "[fleet]") {
   Contents contents = programs();
   contents.programs.pop_back();
