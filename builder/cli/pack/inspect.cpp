@@ -10,6 +10,7 @@
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/pack_sizes.hpp"
 #include "builder/inspect/printable.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/signatures.hpp"
 
 namespace kiln::cli {
@@ -125,7 +126,8 @@ std::string pack_text(const OpenPack &open) {
   text += signatures_text(*open.pack);
   text += programs_text(open.contents, false);
   for (const packs::Target &target : open.contents.targets) {
-    text += fmt::format("target {}\n", builder::target_label(target));
+    text += fmt::format("target {}, key_hash {:016x}\n", builder::target_label(target),
+                        packs::xxh3(target.key));
     std::vector<std::string> lines;
     for (const packs::Binary &binary : target.binaries) {
       lines.push_back(binary_text(open.contents, binary, ""));
