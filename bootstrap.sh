@@ -43,9 +43,10 @@ applications="python3-pyopencl python3-opencv libclblast-dev hashcat clpeak clin
               darktable"
 # What delivers packs to devices, for its tests.
 delivery="skopeo docker-registry curl jq"
-# What spreads builds over machines, for the tests of docs/operate/scaling.md.
+# What spreads builds over machines and ships reports, for the tests of docs/operate/scaling.md and
+# harvest.md.
 engines="parallel slurm-wlm munge ansible-core openssh-server openssh-client faketime
-         busybox mksh shellcheck"
+         busybox mksh shellcheck rsync rsyslog"
 # Compilers for devices that are not there.
 virtual="libclc-15 lld-15 rocm-device-libs"
 
@@ -119,7 +120,8 @@ install_engines() {
   local policy=/usr/sbin/policy-rc.d made='' units='' entry
   # shellcheck disable=SC2086
   [ -n "$(missing_packages $engines)" ] || return 0
-  for entry in openssh-server:ssh munge:munge slurmctld:slurmctld slurmd:slurmd; do
+  for entry in openssh-server:ssh munge:munge slurmctld:slurmctld slurmd:slurmd \
+      rsyslog:rsyslog; do
     installed "${entry%%:*}" || units+="${entry##*:} "
   done
   if [ ! -e $policy ]; then
