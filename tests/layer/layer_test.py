@@ -536,6 +536,23 @@ class Serving(LayerTest):
         self.assertGreater(self.count(lines, outcome="compiled", rung="source"), 0)
         self.assertEqual(self.count(lines, rung="exact"), 0)
 
+    def test_what_is_known_to_be_wrong_is_not_served(self):
+        """Without its binary a program is compiled from the pack's source; without any rung the
+        driver builds it for the application."""
+        notes, pack, report = (self.place / name for name in ("notes.toml", "noted.kiln", "report"))
+        for rungs, outcome in (('rungs = ["exact"]', "compiled"), ("", "passed")):
+            notes.write_text(f'version = 1\n[[note]]\nprofile = "pocl"\n{rungs}\n'
+                             'reason = "one row too few"\n', encoding="utf-8")
+            must("pack", "merge", self.built, "--known-bad", notes, "-o", pack)
+            done = serve("--pack", pack, "--report", report)
+            self.same(done, but=COMPILED)
+            lines = self.reported(report)
+            self.assertEqual(self.count(lines, rung="exact"), 0)
+            wrong = [line for line in lines if "known to be wrong: one row too few" in str(line)]
+            self.assertGreater(self.count(wrong, outcome=outcome), 0)
+            self.assertLessEqual({line["outcome"] for line in wrong}, {outcome, "passed"})
+            report.unlink()
+
     def test_an_overlay_serves_what_it_kept(self):
         """Beside a pack without binaries: the first start is the application's own, the second
         compiles nothing; a third with damaged files does, and works."""
