@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "builder/publish/publish.hpp"
+
 namespace kiln::builder {
 namespace {
 

@@ -70,19 +70,22 @@ Status sign_text(const std::vector<Signer> &signers, const std::vector<packs::Pu
   return {};
 }
 
-// Returns the layout's newest keys, after checking that devices can reach them.
+// Returns the newest keys, after checking that devices can reach them.
+Result<KeysStatement> newest_keys(const std::vector<SignedText> &chain) {
+  const std::string &first = chain.front().text;
+  const auto keys = read_keys_statement(first);
+  if (!keys.ok()) return keys.status();
+  Status s = check_signers(chain.front(), *keys, "version 1 of the keys");
+  if (!s.ok()) return s;
+  const auto text = follow_keys(first, chain);
+  return text.ok() ? read_keys_statement(*text) : Result<KeysStatement>(text.status());
+}
+
 Result<KeysStatement> present_keys(const OciFolder &folder) {
   const auto chain = read_signed_texts(folder, kKeysTag);
   if (!chain.ok()) return chain.status();
-  if (chain->empty()) {
-    return Status(Code::not_in_pack, "the layout has no keys: add them with kiln pack keys");
-  }
-  const auto first = read_keys_statement(chain->front().text);
-  if (!first.ok()) return first.status();
-  if (Status s = check_signers(chain->front(), *first, "version 1 of the keys"); !s.ok()) return s;
-  const auto text = follow_keys(chain->front().text, *chain);
-  if (!text.ok()) return text.status();
-  return read_keys_statement(*text);
+  if (!chain->empty()) return newest_keys(*chain);
+  return Status(Code::not_in_pack, "the layout has no keys: add them with kiln pack keys");
 }
 
 Result<SignedBy> sign_tag(OciFolder *folder, const TagRequest &request, const Tagged &tagged) {
@@ -175,35 +178,31 @@ Result<SignedBy> publish_keys(OciFolder *folder, const std::string &text,
   if (!keys.ok()) return keys.status();
   auto chain = read_signed_texts(*folder, kKeysTag);
   if (!chain.ok()) return chain.status();
-  std::vector<packs::PublicKey> counting = keys->keys;
   if (chain->empty() || chain->back().text != text) {
-    const std::uint64_t version = chain->size() + 1;
-    if (keys->version != version) {
-      return Status(Code::bad_argument,
-                    fmt::format("version {} of the keys comes next, and this is "
-                                "another version {}",
-                                version, keys->version));
+    if (!chain->empty() && !newest_keys(*chain).ok()) chain->pop_back();  // no device took it yet
+    if (keys->version != chain->size() + 1) {
+      return Status(Code::bad_argument, fmt::format("version {} of the keys comes next, and this "
+                                                    "is version {}",
+                                                    chain->size() + 1, keys->version));
     }
     chain->push_back({text, {}});
   }
-  SignedBy by{0, keys->threshold};
+  KeysStatement old = *keys;  // version 1 has no predecessor
   if (chain->size() > 1) {
-    const auto old = read_keys_statement((*chain)[chain->size() - 2].text);
-    if (!old.ok()) return old.status();
-    counting.insert(counting.end(), old->keys.begin(), old->keys.end());
+    Status s = read_keys_statement((*chain)[chain->size() - 2].text).move_to(&old);
+    if (!s.ok()) return s;
   }
   SignedText &next = chain->back();
+  std::vector<packs::PublicKey> counting = keys->keys;
+  counting.insert(counting.end(), old.keys.begin(), old.keys.end());
   const std::string comment = fmt::format("kiln keys, version {}", keys->version);
   if (Status s = sign_text(signers, counting, comment, &next); !s.ok()) return s;
-  by.signers = signers_of(next, keys->keys).size();
-  if (chain->size() > 1) {  // whichever threshold is farther away
-    const auto old = read_keys_statement((*chain)[chain->size() - 2].text);
-    const std::size_t of_old = signers_of(next, old->keys).size();
-    if (of_old < old->threshold) by = {of_old, old->threshold};
-  }
   if (Status s = set_signed_texts(folder, kKeysTag, *chain); !s.ok()) return s;
   if (Status s = folder->commit(); !s.ok()) return s;
-  return by;
+  const SignedBy of_old{signers_of(next, old.keys).size(), old.threshold};
+  return of_old.signers < of_old.required
+             ? of_old
+             : SignedBy{signers_of(next, keys->keys).size(), keys->threshold};
 }
 
 Result<Tagged> move_tag(OciFolder *folder, const TagRequest &request) {

@@ -27,9 +27,11 @@ struct SignedBy {
   std::uint64_t required = 0;
 };
 
-// Adds the next version of the keys, or signatures to the last version; `text` is the statement.
-// Fails with Code::bad_argument for another version, and with Code::untrusted if none of the
-// signatures is by a key that counts. The threshold may be met later, by signatures of others.
+// Adds the next version of the keys, or signatures to the last version; `text` is the statement. A
+// last version that lacks signatures is replaced by another one. Returns the signers of whichever
+// threshold is not met: that of the version before, or its own. Fails with Code::bad_argument for
+// another version, and with Code::untrusted if none of the signatures is by a key that counts. The
+// threshold may be met later, by signatures of others.
 Result<SignedBy> publish_keys(OciFolder *folder, const std::string &text,
                               const std::vector<Signer> &signers);
 

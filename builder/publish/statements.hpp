@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two texts that keys sign beside packs: which keys count from now on, and which manifest a tag
-// names until when. Functions of values; the page docs/operate/signing.md has the forms.
+// names until when. Functions of values. Each line of a statement is a word, a space and a value:
+//
+//   kiln keys 1               kiln tag 1
+//   version 2                 tag latest
+//   expires 2028-01-01        revision 7
+//   threshold 1               manifest sha256:...
+//   key RWTNLFi7+q3X...       made 2027-01-01
+//   key RWQWNu4o5QuM...       expires 2027-02-01
 #pragma once
 
 #include <cstdint>

@@ -508,6 +508,13 @@ class Delivery(unittest.TestCase):
         full = self.each_fault(("write,pwrite64,writev",), "error=ENOSPC", publish)
         self.assertGreater(full, 5)
         run(KILN, *publish, folder=self.folder)
+        shutil.copy(self.folder / "first-a100.kiln", self.folder / "device.kiln")
+        fetch = ("pack", "fetch", "oci:layout", "--tag", "r2", "--target", A100, "-o", "device.kiln")
+        count = 1
+        while self.trace(f"write,pwrite64:error=ENOSPC:when={count}", fetch) != 0:
+            self.check_pack(self.folder / "device.kiln", "first-a100.kiln")
+            count += 1
+        self.assertGreater(count, 1)
 
 
 if __name__ == "__main__":
