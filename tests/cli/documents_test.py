@@ -49,7 +49,7 @@ SETUP = {
     "docs/use/pyopencl.md": [RECORDED],
 }
 PASSWORDS = "secret\nsecret\n"  # for minisign
-COMPARED = ("docs/use/tour.md",)
+COMPARED = ("docs/operate/fleet.md", "docs/use/tour.md")
 LIMIT_SECONDS = 300
 
 
@@ -71,10 +71,12 @@ def commands(text):
             command = command[:-1] + lines[at].strip()
         command = re.sub(r"\s+# .*", "", command)
         output = []
-        for other in lines[at + 1:]:
-            if not other.startswith("    ") or other.startswith("    $ "):
+        for other, following in zip(lines[at + 1:], lines[at + 2:]):
+            if not (other or following).startswith("    ") or other.startswith("    $ "):
                 break
             output.append(other[4:])
+        while output and not output[-1]:
+            output.pop()
         if command.split(" ")[0] in PROGRAMS:
             yield command, output
 
