@@ -191,21 +191,23 @@ unsigned flags_for(const kiln_pack &pack, const std::string &name) {
   return flags;
 }
 
-// Returns why the settings do not allow what was loaded; empty if they do.
-std::string not_allowed(const runtime::LoadResult &result) {
+// Fails with the reason if the settings do not allow what was loaded.
+packs::Status check_allowed(const runtime::LoadResult &result) {
   const Require require = settings().require;
-  if (require == Require::nothing) return "";
+  if (require == Require::nothing || !result.error.ok()) return result.error;
   const runtime::Report &report = *result.report;
-  if (!result.error.ok()) return misses(report);  // maybe empty: then the error tells
   if (require >= Require::exact && report.rung == KILN_RUNG_INTERMEDIATE) {
-    return "the driver compiles the pack's PTX";
+    return packs::Status::error(packs::Code::failed, "the driver compiles the pack's PTX");
   }
   if (require >= Require::exact && report.recompiled.value_or(false)) {
-    return "the driver recompiled the binary";
+    return packs::Status::error(packs::Code::failed, "the driver recompiled the binary");
   }
-  if (require != Require::final || report.final == KILN_FINAL_YES) return "";
-  return report.why_not_final.empty() ? "it is not known whether its binary is final"
-                                      : "its binary is not final: " + report.why_not_final;
+  if (require != Require::final || report.final == KILN_FINAL_YES) return {};
+  return packs::Status::error(
+      packs::Code::failed,
+      {report.why_not_final.empty() ? "it is not known whether its binary is final"
+                                    : "its binary is not final: ",
+       report.why_not_final});
 }
 
 // Returns whether the program would be compiled, and fills in why.
@@ -229,8 +231,8 @@ Served load(const std::string &name, const Found &found, kiln_device *device, cl
   if (loader == nullptr) return served;
   const runtime::LoadResult result =
       loader->programs.load(name, found.variant, flags_for(*found.pack, name));
-  const std::string fault = not_allowed(result);
-  if (result.error.ok() && fault.empty()) {
+  packs::Status status = check_allowed(result);
+  if (status.ok()) {
     served.program = result.program->built.program.get();
     next.clRetainProgram(served.program);
     launches().set_program(served.program, "");  // the driver may reuse a handle
@@ -246,14 +248,15 @@ Served load(const std::string &name, const Found &found, kiln_device *device, cl
       if (binary) served.logs[0] = binary.provenance.build_log();
     }
   }
-  packs::Status status = result.error;
-  if (!fault.empty()) status = packs::Status::error(packs::Code::failed, fault);
   if (status.ok() && bytes != nullptr) {
     status =
         runtime::ask_for_binary(*loader->loader, result.program->variant, served.program, bytes);
   }
   if (!status.ok()) {
-    served.reason = status.message;
+    if (settings().require != Require::nothing && !result.error.ok()) {
+      served.reason = misses(*result.report);
+    }
+    if (served.reason.empty()) served.reason = status.message;
     runtime::append_nearest(*result.report, &served.nearest);
   }
   kiln_loader_release(loader);
