@@ -344,7 +344,11 @@ Status Watch::take(const packs::Pack &pack, const packs::Contents &contents,
   const builder::Cut::Devices own{{device.description.key.text()}, {device.description.profile}};
   packs::Contents slice = builder::cut_contents(contents, {own});
   drop_stale_mesa(&slice);
+  const std::vector<packs::KnownBad> notes = slice.known_bad;  // the publisher's, not a device's
+  const std::uint32_t version = slice.known_bad_version;
   const std::size_t left_out = packs::keep_contribution(*base_, &slice);
+  slice.known_bad = notes;
+  slice.known_bad_version = version;
   if (left_out != 0) {
     complain(fmt::format("{}: left out {}, of variants that {} does not have", options_.from,
                          count(left_out, "binary"),
@@ -353,19 +357,20 @@ Status Watch::take(const packs::Pack &pack, const packs::Contents &contents,
   return packs::merge(slice, &contents_);
 }
 
-// Fetches for each device whose key lacks binaries.
+// Fetches for each device whose key lacks binaries; with --ask for each device, for newer notes.
 void Watch::fetch_all() {
   std::set<std::size_t> lacking;
   for (const builder::Job &job : missing_jobs(contents_)) lacking.insert(job.device);
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (base_ && !lacking.contains(i)) continue;
+    const bool is_lacking = !base_ || lacking.contains(i);
+    if (!is_lacking && !options_.ask) continue;
     std::shared_ptr<const packs::Pack> pack;
     packs::Contents contents;
     Status status = fetch(devices_[i], &pack);
     if (status.ok()) status = packs::read_contents(pack, &contents);
     if (status.ok()) status = take(*pack, contents, devices_[i]);
     if (status.ok()) {
-      outcomes_[i].how = "fetched";
+      if (is_lacking) outcomes_[i].how = "fetched";
     } else {
       outcomes_[i].why_not_fetched = status.message;
       complain(builder::printable_line(devices_[i].label()) + ": not fetched: " + status.message);
@@ -658,7 +663,10 @@ void add_watch(CLI::App &app, Command *command) {
   sub->add_option("--folder", options->folder,
                   "Folder of Mesa's cache, or the word none; default: Mesa's own for this user")
       ->type_name("DIR");
-  sub->add_flag("--ask", options->ask, "Ask the devices although nothing seems to have changed");
+  sub->add_flag(
+      "--ask", options->ask,
+      "Ask the devices, and --from for newer known-bad notes, although nothing seems to have "
+      "changed");
   sub->add_flag("--full-speed", options->full_speed,
                 "Build at the usual priority, not at the lowest");
   add_device_option(*sub, &options->selector);
