@@ -43,10 +43,10 @@ applications="python3-pyopencl python3-opencv libclblast-dev hashcat clpeak clin
               darktable"
 # What delivers packs to devices, for its tests.
 delivery="skopeo docker-registry curl jq"
-# What spreads builds over machines and ships reports, for the tests of docs/operate/scaling.md and
-# harvest.md.
+# What spreads builds over machines, ships reports and calls kiln watch, for the tests of
+# docs/operate/ scaling.md, harvest.md and watch.md.
 engines="parallel slurm-wlm munge ansible-core openssh-server openssh-client faketime
-         busybox mksh shellcheck rsync rsyslog"
+         busybox mksh shellcheck rsync rsyslog rpm systemd"
 # Compilers for devices that are not there.
 virtual="libclc-15 lld-15 rocm-device-libs"
 
