@@ -56,8 +56,9 @@ class Mirror {
 
   // Fetches a manifest, which gets the tag here.
   Result<OciManifest> manifest(const std::string &reference, const std::string &tag) {
-    const auto text = curl({"-H", std::string("Accept: ") + kManifestType,
-                            fmt::format("{}/manifests/{}", repository_, reference)});
+    const std::string accepted = fmt::format("Accept: {}", kManifestType);
+    const std::string url = fmt::format("{}/manifests/{}", repository_, reference);
+    const auto text = curl({"-H", accepted, url});
     if (!text.ok()) return text.status();
     auto manifest = read_manifest_json(*text);
     if (!manifest.ok()) {
@@ -135,14 +136,15 @@ class Mirror {
 // names; fetch_pack() checks the signatures.
 Result<std::string> fetch_statements(const std::string &tag, Mirror *mirror) {
   const auto all = [](const OciDescriptor &) { return true; };
-  for (const std::string &name : {std::string(kKeysTag), signed_tag(tag)}) {
+  const std::string of_tag = signed_tag(tag);
+  for (const std::string &name : {std::string(kKeysTag), of_tag}) {
     const auto manifest = mirror->manifest(name, name);
     if (!manifest.ok()) return manifest.status();
     if (Status s = mirror->layers(*manifest, all); !s.ok()) return s;
   }
   const auto layout = mirror->open();
   if (!layout.ok()) return layout.status();
-  const auto statements = read_signed_texts(*layout, signed_tag(tag));
+  const auto statements = read_signed_texts(*layout, of_tag);
   if (!statements.ok()) return statements.status();
   if (statements->empty()) return Status(Code::untrusted, "the tag " + tag + " is not signed");
   const auto statement = read_tag_statement(statements->front().text);
