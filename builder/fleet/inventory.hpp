@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads inventories and reports of a fleet: files of JSON with millions of lines, of which only
-// sums are kept.
+// Reads a fleet's inventories and reports, JSON files of millions of lines. Keeps only sums.
 #pragma once
 
 #include <array>

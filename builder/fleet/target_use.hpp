@@ -11,8 +11,8 @@
 
 namespace kiln::builder {
 
-// Reads files of which no line may have a fault, for `kiln pack slice`, which would leave out what
-// a broken line's device needs. Fails with Code::bad_input, also if there is no device.
+// Reads inventories for `kiln pack slice`, which must not leave out a target because a line is
+// broken. Fails with Code::bad_input for a broken line, and if there is no device.
 Result<std::vector<FleetDevice>> read_inventory(const std::vector<std::string> &paths);
 
 // Why a device takes a target.

@@ -104,7 +104,7 @@ void add_to_row(const json &line, ReportSums::Row *row) {
   if (const auto time = time_of(line)) row->times.push_back(*time);
 }
 
-// Adds the build to those of its kind of device, if the line tells that.
+// Counts the build under its device's key, if the line has one.
 void add_to_key(const std::string &outcome, const json &line, const ReportProcess *process,
                 ReportSums *sums) {
   const std::string hash = word_of(line, "key_hash");
@@ -395,7 +395,7 @@ Status add_report_lines(std::istream &in, const std::string &name, ReportSums *s
 
 namespace {
 
-// Adds the files in the order of their names, which is that of their ages.
+// Adds the files in the order of their names: the oldest first.
 Status add_report_folder(const std::string &path, ReportSums *sums) {
   std::vector<std::string> files;
   std::error_code error;

@@ -47,8 +47,8 @@ bool is_wanted(const OciDescriptor &layer, const std::string &key_hash) {
          key->second == key_hash;
 }
 
-// Brings manifests and blobs of a repository into a layout on disk. The folder is a cache of this
-// process: the index is written before the blobs, all of which fetch_pack() checks.
+// Brings manifests and blobs of a repository into a layout on disk. The index is written first, so
+// it may name blobs that are still missing; fetch_pack() checks every blob.
 class Mirror {
  public:
   Mirror(std::string repository, std::string folder)

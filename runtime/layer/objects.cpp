@@ -81,37 +81,39 @@ void Objects::release(cl_program handle) {
   forget_if_unused(*last);
 }
 
-TwinPointer Objects::twin_of(cl_program handle) const {
+template <typename Pointer>
+Pointer Objects::member_of(cl_program handle, Pointer Program::*member) const {
   const Lock lock(mutex_);
   const auto found = programs_.find(handle);
-  return found == programs_.end() ? nullptr : found->second->twin;
+  return found == programs_.end() ? nullptr : (*found->second).*member;
 }
 
-void Objects::set_twin(const ProgramPointer &program, TwinPointer twin) {
+template <typename Pointer>
+void Objects::set_member(Program *program, Pointer Program::*member, Pointer value) {
   const Lock lock(mutex_);
-  program->twin.swap(twin);  // the parameter outlives the lock
+  (program->*member).swap(value);  // the parameter outlives the lock
+}
+
+TwinPointer Objects::twin_of(cl_program handle) const { return member_of(handle, &Program::twin); }
+
+void Objects::set_twin(const ProgramPointer &program, TwinPointer twin) {
+  set_member(program.get(), &Program::twin, std::move(twin));
 }
 
 CompilationPointer Objects::compilation_of(cl_program handle) const {
-  const Lock lock(mutex_);
-  const auto found = programs_.find(handle);
-  return found == programs_.end() ? nullptr : found->second->compilation;
+  return member_of(handle, &Program::compilation);
 }
 
 void Objects::set_compilation(const ProgramPointer &program, CompilationPointer compilation) {
-  const Lock lock(mutex_);
-  program->compilation.swap(compilation);  // the parameter outlives the lock
+  set_member(program.get(), &Program::compilation, std::move(compilation));
 }
 
 RefusalPointer Objects::refusal_of(cl_program handle) const {
-  const Lock lock(mutex_);
-  const auto found = programs_.find(handle);
-  return found == programs_.end() ? nullptr : found->second->refusal;
+  return member_of(handle, &Program::refusal);
 }
 
 void Objects::set_refusal(const ProgramPointer &program, RefusalPointer refusal) {
-  const Lock lock(mutex_);
-  program->refusal.swap(refusal);  // the parameter outlives the lock
+  set_member(program.get(), &Program::refusal, std::move(refusal));
 }
 
 bool Objects::has_kernels(const ProgramPointer &program) const {

@@ -163,6 +163,11 @@ class Objects {
   cl_program release_kernel(cl_kernel kernel);
 
  private:
+  template <typename Pointer>
+  Pointer member_of(cl_program handle, Pointer Program::*member) const;
+  template <typename Pointer>
+  void set_member(Program *program, Pointer Program::*member, Pointer value);
+
   struct Kernel {
     ProgramPointer program;
     unsigned references = 1;

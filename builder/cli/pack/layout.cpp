@@ -113,7 +113,7 @@ int run_list(const LayoutArguments &options) {
   return kDone;
 }
 
-// Says so if devices refuse what was signed until others sign, too.
+// Warns if devices need more signatures than there are.
 void warn_of_threshold(const builder::SignedBy &by) {
   if (by.signers >= by.required) return;
   complain(
