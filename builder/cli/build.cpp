@@ -291,8 +291,7 @@ Status write(const BuildArguments &options, const builder::Refused &refused,
 // Whether the pack at the output's path already equals the pack to write.
 bool is_up_to_date(const BuildArguments &options, packs::Contents *earlier,
                    builder::BuildResult *result) {
-  const bool anew =
-      options.fresh == kAll || options.write.purpose || !options.write.compress_binaries;
+  const bool anew = options.fresh == kAll || options.write.purpose;
   if (anew || result->compiled + result->stored > 0) return false;
   packs::merge_records(*earlier, &result->contents);
   return builder::same_contents(earlier, &result->contents);

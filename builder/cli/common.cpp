@@ -415,24 +415,21 @@ void add_compress_option(CLI::App &command, packs::WriteOptions *options) {
   static const std::map<std::string, packs::Purpose> kPurposes = {
       {"startup", packs::Purpose::startup},
       {"fleet", packs::Purpose::fleet},
-      {"archive", packs::Purpose::archive}};
+      {"none", packs::Purpose::raw}};
   command
       .add_option_function<std::string>(
           "--compress",
           [options](const std::string &how) {
-            options->compress_binaries = how != "none";
-            if (!options->compress_binaries) return;
             const auto purpose = kPurposes.find(how);
             if (purpose == kPurposes.end()) {
               throw CLI::ValidationError("--compress",
-                                         "expected none, startup, fleet or archive, not " + how);
+                                         "expected startup, fleet or none, not " + how);
             }
             options->purpose = purpose->second;
             options->train = packs::train_dictionary;
           },
-          "Recompress the pack: 'startup' (fast to decode), 'fleet' (small, and targets can be "
-          "sliced out) or 'archive' (smallest); 'none': store binaries uncompressed; default: only "
-          "new data, as 'startup'")
+          "Store the pack anew: 'startup' (fast to decode), 'fleet' (small, and targets can be "
+          "sliced out) or 'none' (uncompressed); default: only new data, as 'startup'")
       ->type_name("HOW");
 }
 

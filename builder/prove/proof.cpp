@@ -36,7 +36,7 @@ Status write_proof(const DeviceInfo &device, const ProofRequest &request,
   contents.programs = {without_code(request.program)};
   contents.targets = {std::move(target)};
   packs::WriteOptions options;
-  options.compress_binaries = false;
+  options.purpose = packs::Purpose::raw;
   return packs::write_pack(contents, path, options);
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries the forms that a purpose allows, and copies frames from other packs. Finds similar blobs by
-// the hashes of runs of 16 bytes; a run is sampled by its content, wherever it lies.
+// Tries the forms that a purpose allows, and copies frames from other packs.
 #include "packs/write/encoder.hpp"
 
 #include <algorithm>
@@ -17,39 +16,6 @@
 namespace kiln::packs {
 
 namespace {
-
-constexpr std::size_t kRun = 16;
-constexpr std::size_t kSamples = 24;
-constexpr std::size_t kAnswers = 3;
-constexpr unsigned kLeastShared = 2;
-
-std::uint64_t mixed(std::uint64_t value) {
-  value *= 0x9e3779b97f4a7c15;
-  value ^= value >> 32;
-  return value * 0xd6e8feb86659fd93;
-}
-
-// Returns the smallest hashes of the blob's runs, rising, each once.
-std::vector<std::uint64_t> samples_of(View raw) {
-  std::vector<std::uint64_t> smallest;
-  std::uint64_t bound = ~std::uint64_t{0} >> 6;
-  const auto trim = [&] {
-    std::sort(smallest.begin(), smallest.end());
-    smallest.erase(std::unique(smallest.begin(), smallest.end()), smallest.end());
-    if (smallest.size() > kSamples) smallest.resize(kSamples);
-    if (smallest.size() == kSamples) bound = smallest.back();
-  };
-  for (std::size_t i = 0; i + kRun <= raw.size; ++i) {
-    std::uint64_t words[2];
-    std::memcpy(words, raw.data + i, sizeof(words));
-    const std::uint64_t hash = mixed(words[0] ^ mixed(words[1]));
-    if (words[0] == words[1] || hash >= bound) continue;  // skips zeros and the like
-    smallest.push_back(hash);
-    if (smallest.size() == 16 * kSamples) trim();
-  }
-  trim();
-  return smallest;
-}
 
 constexpr int kLevel = 19;
 // For binaries that starts decode: faster to decode than at level 19, for some more bytes.
@@ -149,35 +115,6 @@ std::vector<T> spaced(const std::vector<T> &values, std::size_t most) {
 
 }  // namespace
 
-void SimilarBlobs::add(View raw) {
-  for (const std::uint64_t sample : samples_of(raw)) {
-    Latest &latest = blobs_.emplace(sample, Latest{kNone, kNone, kNone, kNone}).first->second;
-    std::copy_backward(latest.begin(), latest.end() - 1, latest.end());
-    latest[0] = count_;
-  }
-  ++count_;
-}
-
-std::vector<std::uint32_t> SimilarBlobs::find(View raw) const {
-  std::map<std::uint32_t, unsigned> shared;
-  for (const std::uint64_t sample : samples_of(raw)) {
-    const auto found = blobs_.find(sample);
-    if (found == blobs_.end()) continue;
-    for (const std::uint32_t blob : found->second) {
-      if (blob != kNone) ++shared[blob];
-    }
-  }
-  std::vector<std::pair<unsigned, std::uint32_t>> best;
-  for (const auto &[blob, count] : shared) {
-    if (count >= kLeastShared) best.emplace_back(count, blob);
-  }
-  std::sort(best.rbegin(), best.rend());
-  if (best.size() > kAnswers) best.resize(kAnswers);
-  std::vector<std::uint32_t> answers;
-  for (const auto &[count, blob] : best) answers.push_back(blob);
-  return answers;
-}
-
 Status BlobForms::check(const BlobSource &source, View *raw, EncodedBlob *out) {
   if (source.raw()) {
     *raw = view_of(*source.raw());
@@ -225,8 +162,7 @@ Status Encoder::prepare(const Contents &contents) {
       }
     }
   }
-  const bool trains = options_.train != nullptr &&
-                      (options_.purpose == Purpose::fleet || options_.purpose == Purpose::archive);
+  const bool trains = options_.train != nullptr && options_.purpose == Purpose::fleet;
   return trains ? make_dictionaries(contents) : Status{};
 }
 
@@ -301,11 +237,9 @@ bool Encoder::keeps(const BlobSource &source, const BlobUse &use, EncodedBlob *o
   return copy_frame(source, out).ok();
 }
 
-std::vector<BlobSource> Encoder::bases_for(const BlobSource &source, const BlobUse &use,
-                                           View raw) const {
+std::vector<BlobSource> Encoder::bases_for(const BlobSource &source, const BlobUse &use) const {
   std::vector<BlobSource> bases;
-  const Purpose purpose = purpose_for(source);
-  if (purpose == Purpose::startup || use.kind == BlobKind::dictionary) return bases;
+  if (purpose_for(source) != Purpose::fleet || use.kind == BlobKind::dictionary) return bases;
   const auto add = [&](const BlobSource &base) {
     if (base.name() != source.name() && bases_of(base) < kMaxBases) bases.push_back(base);
   };
@@ -315,17 +249,13 @@ std::vector<BlobSource> Encoder::bases_for(const BlobSource &source, const BlobU
   }
   const auto dictionary = dictionaries_.find(group_of(use));
   if (dictionary != dictionaries_.end()) add(dictionary->second);
-  if (purpose == Purpose::fleet) return bases;
-  const auto sibling = siblings_.find({use.profile, use.variant});
-  if (use.kind == BlobKind::binary && sibling != siblings_.end()) add(sibling->second);
-  for (const std::uint32_t blob : similar_.find(raw)) add(stored_[blob]);
   return bases;
 }
 
 Status Encoder::code(const BlobSource &source, const BlobUse &use, View raw, EncodedBlob *out) {
   const bool started = use.kind == BlobKind::binary || use.kind == BlobKind::auxiliary;
   const bool fast = started && purpose_for(source) == Purpose::startup;
-  const std::vector<BlobSource> bases = bases_for(source, use, raw);
+  const std::vector<BlobSource> bases = bases_for(source, use);
   std::vector<Bytes> frames(1 + bases.size());
   std::vector<std::future<Status>> running;
   for (std::size_t i = 0; i < bases.size(); ++i) {
@@ -356,27 +286,22 @@ Status Encoder::code(const BlobSource &source, const BlobUse &use, View raw, Enc
   return {};
 }
 
-void Encoder::remember(const BlobSource &source, const BlobUse &use, View raw,
-                       const EncodedBlob &coded) {
+void Encoder::remember(const BlobSource &source, const BlobUse &use, const EncodedBlob &coded) {
   if (use.kind == BlobKind::source || use.kind == BlobKind::il) of_programs_.insert(source.name());
   if (coded.base) bases_.emplace(source.name(), bases_of(*coded.base) + 1);
-  if (options_.purpose != Purpose::archive) return;
-  similar_.add(raw);
-  stored_.push_back(source);
-  if (use.kind == BlobKind::binary) siblings_.insert_or_assign({use.profile, use.variant}, source);
 }
 
 Status Encoder::encode(const BlobSource &source, const BlobUse &use, EncodedBlob *out) {
   View raw;
   if (Status s = check(source, &raw, out); !s.ok()) return s;
-  if (use.kind == BlobKind::binary && !options_.compress_binaries) {
+  if (options_.purpose == Purpose::raw) {
     out->stored.assign(raw.data, raw.data + raw.size);
     return {};
   }
   if (!keeps(source, use, out)) {
     if (Status s = code(source, use, raw, out); !s.ok()) return s;
   }
-  remember(source, use, raw, *out);
+  remember(source, use, *out);
   return {};
 }
 

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stored form of each blob in a pack (FORMAT.md, "Writing"), and the search for similar blobs.
+// The stored form of each blob in a pack (FORMAT.md, "Writing").
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "kiln/packs/bytes.hpp"
@@ -19,23 +17,6 @@
 struct ZSTD_CCtx_s;
 
 namespace kiln::packs {
-
-// Finds similar blobs. Keeps only a few sampled hashes of each blob, some 500 bytes whatever the
-// blob's size. The answers depend only on the blobs and their order. Not thread-safe.
-class SimilarBlobs {
- public:
-  // Adds a blob. Blobs are numbered from 0 in the order of the calls.
-  void add(View raw);
-  // Returns the numbers of at most three blobs, the most similar first; among equals the latest.
-  std::vector<std::uint32_t> find(View raw) const;
-
- private:
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  using Latest = std::array<std::uint32_t, 4>;  // blobs with one hash, the latest first
-
-  std::unordered_map<std::uint64_t, Latest> blobs_;
-  std::uint32_t count_ = 0;
-};
 
 // The role of a blob in the pack.
 enum class BlobKind : std::uint8_t { source, il, launches, binary, auxiliary, dictionary };
@@ -96,13 +77,13 @@ class Encoder : public BlobForms {
 
  private:
   bool keeps(const BlobSource &source, const BlobUse &use, EncodedBlob *out);
-  std::vector<BlobSource> bases_for(const BlobSource &source, const BlobUse &use, View raw) const;
+  std::vector<BlobSource> bases_for(const BlobSource &source, const BlobUse &use) const;
   Status code(const BlobSource &source, const BlobUse &use, View raw, EncodedBlob *out);
   Purpose purpose_for(const BlobSource &source) const;
   bool makes(const BlobSource &base) const;  // whether `base` is a dictionary made here
   // Returns how many blobs must be decoded before this one.
   unsigned bases_of(const BlobSource &source) const;
-  void remember(const BlobSource &source, const BlobUse &use, View raw, const EncodedBlob &coded);
+  void remember(const BlobSource &source, const BlobUse &use, const EncodedBlob &coded);
   Status make_dictionaries(const Contents &contents);
 
   struct FreeContext {
@@ -116,10 +97,6 @@ class Encoder : public BlobForms {
   std::set<Digest> of_programs_;                    // names of stored source and IL
   std::map<std::string, BlobSource> dictionaries_;  // by group
   std::map<Digest, unsigned> bases_;                // of stored blobs with bases
-  std::map<std::pair<std::string, Digest>, BlobSource>
-      siblings_;                    // by profile and variant: the last binary
-  std::vector<BlobSource> stored_;  // by the numbers in `similar_`
-  SimilarBlobs similar_;
 };
 
 }  // namespace kiln::packs

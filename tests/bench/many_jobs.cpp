@@ -16,8 +16,9 @@
 //   programs, creates their kernels and reads their binaries; the CPU time of `kiln build -j1`
 //   without a store, divided by that (medians); the time of -j2 divided by that of -j1 (the best of
 //   each). All start with empty driver caches, and take turns ROUNDS times (3; 0: no device).
-// * Packs: their sizes as archive, fleet and startup, divided by that of one zstd stream of what
-//   they hold (level 19). With OPTIONs also for a pack that these build: --virtual neo:skl,dg1
+// * Packs: their sizes as archive (uncompressed, the file then compressed by zstd), fleet and
+//   startup, divided by that of one zstd stream of what they hold (level 19). With OPTIONs also for
+//   a pack that these build: --virtual neo:skl,dg1
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -29,7 +30,9 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
@@ -292,21 +295,23 @@ void print_sizes(const char *shape, const std::string &file) {
     }
     add(target.auxiliary);
   }
-  packs::Bytes compressed(ZSTD_compressBound(all.size()));
-  const std::size_t solid =
-      ZSTD_compress(compressed.data(), compressed.size(), all.data(), all.size(), 19);
+  const auto compressed_size = [](const packs::Bytes &bytes) {
+    packs::Bytes out(ZSTD_compressBound(bytes.size()));
+    return ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), 19);
+  };
+  const std::size_t solid = compressed_size(all);
   std::string row =
       fmt::format("| {} | {:.2f} | {:.0f} |", shape, static_cast<double>(all.size()) / 1e6,
                   static_cast<double>(solid) / 1e3);
-  for (const auto purpose :
-       {packs::Purpose::archive, packs::Purpose::fleet, packs::Purpose::startup}) {
+  for (const auto purpose : {packs::Purpose::raw, packs::Purpose::fleet, packs::Purpose::startup}) {
     packs::WriteOptions options;
     options.purpose = purpose;
     options.train = packs::train_dictionary;
     must(packs::write_pack(contents, file + ".sized", options));
-    row +=
-        fmt::format(" {:.2f} |", static_cast<double>(std::filesystem::file_size(file + ".sized")) /
-                                     static_cast<double>(solid));
+    std::ifstream in(file + ".sized", std::ios::binary);
+    const packs::Bytes bytes(std::istreambuf_iterator<char>(in), {});
+    const std::size_t size = purpose == packs::Purpose::raw ? compressed_size(bytes) : bytes.size();
+    row += fmt::format(" {:.2f} |", static_cast<double>(size) / static_cast<double>(solid));
   }
   std::printf("%s\n", row.c_str());
 }

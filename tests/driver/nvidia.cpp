@@ -101,7 +101,7 @@ packs::Contents read_pack(const std::string &path) {
 
 void save(const packs::Contents &contents, const std::string &path) {
   packs::WriteOptions options;
-  options.compress_binaries = false;
+  options.purpose = packs::Purpose::raw;
   REQUIRE(packs::write_pack(contents, path, options).message == "");
 }
 

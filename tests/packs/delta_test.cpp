@@ -89,11 +89,11 @@ Contents one_target(const std::string &driver, bool is_update) {
   return contents;
 }
 
-Bytes written_as(const Contents &contents, bool compressed) {
+Bytes written_as(const Contents &contents, Purpose purpose) {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "out.kiln").string();
   WriteOptions options;
-  options.compress_binaries = compressed;
+  options.purpose = purpose;
   REQUIRE(write_pack(contents, path, options).ok());
   return read_file(path);
 }
@@ -183,18 +183,18 @@ TEST_CASE("neighbours in both packs are copied at once", "[delta]") {
 TEST_CASE("a delta for one new driver of one target takes little more than its own blobs",
           "[delta]") {
   constexpr std::uint64_t kSmall = 2048;  // key, identity, provenance, the table of blobs, the root
-  for (const bool compressed : {true, false}) {
-    CAPTURE(compressed);
+  for (const Purpose purpose : {Purpose::startup, Purpose::raw}) {
+    CAPTURE(purpose);
     Contents contents = one_target("1.0", false);
-    const Bytes before = written_as(contents, compressed);
+    const Bytes before = written_as(contents, purpose);
     contents.targets.push_back(one_target("2.0", true).targets[0]);
-    const Bytes next = written_as(contents, compressed);
+    const Bytes next = written_as(contents, purpose);
     const Bytes delta = delta_of(before, next);
     const std::uint64_t own = stored_in_target(next, "2.0");
     CAPTURE(own, delta.size(), next.size());
     CHECK(delta.size() <= own * 12 / 10 + kSmall);
     // What is stored raw is coded against the old driver's binary of the same variant.
-    if (!compressed) CHECK(delta.size() < own / 4);
+    if (purpose == Purpose::raw) CHECK(delta.size() < own / 4);
     check_identity(before, next);
   }
 }
@@ -203,12 +203,12 @@ TEST_CASE("a large blob has several parts", "[.long][delta]") {
   Contents contents = bare_sample();
   const Bytes before = written(contents);
   contents.targets[0].binaries[0].blob = BlobSource(noise(17u << 20, 9));
-  const Bytes next = written_as(contents, false);
+  const Bytes next = written_as(contents, Purpose::raw);
   Bytes made;
   REQUIRE(applied(before, delta_of(before, next), &made).ok());
   CHECK(made == next);
   contents.targets[1].binaries[1].blob = BlobSource(noise(100, 10));
-  const Bytes last = written_as(contents, false);
+  const Bytes last = written_as(contents, Purpose::raw);
   const Bytes delta = delta_of(next, last);
   CHECK(delta.size() < 4096);
   REQUIRE(applied(next, delta, &made).ok());

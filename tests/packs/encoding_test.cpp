@@ -91,7 +91,7 @@ bool is_dictionary(const Pack &pack, BlobRef blob) {
   return raw.size > 4 && Bytes(raw.data, raw.data + 4) == Bytes{0x37, 0xa4, 0x30, 0xec};
 }
 
-constexpr Purpose kAll[] = {Purpose::startup, Purpose::fleet, Purpose::archive};
+constexpr Purpose kAll[] = {Purpose::startup, Purpose::fleet, Purpose::raw};
 
 }  // namespace
 
@@ -127,8 +127,8 @@ TEST_CASE("a recording is raw, and a pack that is made of it is compressed", "[e
   REQUIRE(write_raw_pack(contents_of(lasting(compressed)), path).ok());
   CHECK(read_file(path) == compressed);
   // Nothing is lost by a blob that cannot be written.
-  const PackPointer archive = lasting(packed_for(alike_sample(6, 5), Purpose::archive));
-  CHECK(write_raw_pack(contents_of(archive), path).code == Code::bad_argument);
+  const PackPointer fleet = lasting(packed_for(alike_sample(6, 5), Purpose::fleet));
+  CHECK(write_raw_pack(contents_of(fleet), path).code == Code::bad_argument);
   CHECK(read_file(path) == compressed);
 }
 
@@ -137,7 +137,6 @@ TEST_CASE("a start decodes nothing but the binary itself, a fleet's pack its IL,
   const Contents contents = alike_sample(6, 5);
   const Bytes startup = packed_for(contents, Purpose::startup);
   const Bytes fleet = packed_for(contents, Purpose::fleet);
-  const Bytes archive = packed_for(contents, Purpose::archive);
   CHECK(most_bases(*lasting(startup)) == 0);
   CHECK(startup == packed(contents, {}));
   CHECK(lasting(startup)->superblock().incompat == 0);
@@ -154,7 +153,6 @@ TEST_CASE("a start decodes nothing but the binary itself, a fleet's pack its IL,
     }
   }
   CHECK(fleet.size() < startup.size());
-  CHECK(archive.size() < fleet.size());
 }
 
 TEST_CASE("a dictionary is stored once, and only where it saves more than it takes", "[encoding]") {
@@ -199,11 +197,12 @@ TEST_CASE("targets are cut out of a fleet's pack without coding anything anew", 
   }
 }
 
-TEST_CASE("what loses its base when an archive is cut or merged is coded anew", "[encoding]") {
-  const Contents contents = alike_sample(4, 5);
-  const PackPointer archive = lasting(packed_for(contents, Purpose::archive));
-  CHECK(most_bases(*archive) >= 2);
-  Contents cut = contents_of(archive);
+TEST_CASE("what loses its base when a pack is cut or merged is coded anew", "[encoding]") {
+  // Its binaries have binaries of other targets as bases.
+  const PackPointer deep =
+      lasting(read_file(std::string(KILN_SOURCE_DIR) + "/packs/golden/good-v1-bases.kiln"));
+  CHECK(most_bases(*deep) >= 2);
+  Contents cut = contents_of(deep);
   cut.targets.erase(cut.targets.begin(), cut.targets.end() - 2);
   cut.programs[0].variants.pop_back();
   const PackPointer slice = lasting(packed(cut, {}));
@@ -216,64 +215,9 @@ TEST_CASE("what loses its base when an archive is cut or merged is coded anew", 
   CHECK(raw_of(*slice) == raw_of(*plain));
 }
 
-TEST_CASE("blobs that are each other's base in two archives are read from one pack", "[encoding]") {
-  // Blobs are stored by their programs' names: with the first program the shared text comes first.
-  const Bytes shared = words(400, 1);
-  Bytes other = shared;
-  append(&other, words(20, 2));
-  const auto program = [](const std::string &name, const Bytes &source) {
-    Variant each = variant("v", "");
-    each.hash = name_of(name);
-    each.source = BlobSource(source);
-    return Program{name, "", {each}};
-  };
-  Contents one;
-  one.programs = {program("a", shared), program("c", other)};
-  Contents two;
-  two.programs = {program("c", other), program("d", shared)};
-  const PackPointer first = lasting(packed_for(one, Purpose::archive));
-  const PackPointer second = lasting(packed_for(two, Purpose::archive));
-  REQUIRE(most_bases(*first) == 1);
-  REQUIRE(most_bases(*second) == 1);
-  // Each blob in the form that has the other as its base.
-  Contents both;
-  both.programs = {contents_of(second).programs[1], contents_of(first).programs[1]};
-  const PackPointer merged = lasting(packed(both, {}));
-  check_all_blobs(*merged);
-  CHECK(raw_of(*merged) == raw_of(*first));
-}
-
-TEST_CASE("a blob whose base comes late is not kept, since it may be too deep by then",
-          "[encoding]") {
-  // Text i is like text i - 1 alone.
-  const auto program = [](const std::string &name, unsigned i) {
-    Variant each = variant("v", "");
-    each.hash = name_of(name);
-    Bytes text = words(200, i);
-    append(&text, words(200, i + 1));
-    each.source = BlobSource(std::move(text));
-    return Program{name, "", {each}};
-  };
-  Contents deep;
-  deep.programs = {program("a0", 0), program("a1", 1), program("a2", 2), program("c", 3)};
-  Contents late;
-  late.programs = {program("c", 3), program("d", 4), program("e", 5), program("z", 4)};
-  const PackPointer first = lasting(packed_for(deep, Purpose::archive));
-  const PackPointer second = lasting(packed_for(late, Purpose::archive));
-  REQUIRE(most_bases(*first) == 3);
-  REQUIRE(most_bases(*second) == 2);
-  // "e" has the text of "z" as its base, and that the text of "c", which has three here.
-  Contents both = contents_of(first);
-  both.programs.push_back(contents_of(second).programs[2]);
-  both.programs.push_back(contents_of(second).programs[3]);
-  const PackPointer merged = lasting(packed(both, {}));
-  check_all_blobs(*merged);
-  CHECK(most_bases(*merged) <= kMaxBases);
-}
-
 TEST_CASE("a pack with bases cut anywhere or with any byte changed gives no wrong bytes",
           "[encoding]") {
-  const Bytes good = packed_for(alike_sample(2, 2), Purpose::archive);
+  const Bytes good = packed_for(alike_sample(2, 2), Purpose::fleet);
   const std::vector<Variant> variants = alike_sample(2, 0).programs[0].variants;
   const std::map<Digest, Bytes> right = raw_of(*lasting(good));
   for (std::size_t i = 0; i < good.size(); ++i) {

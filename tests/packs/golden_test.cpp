@@ -170,15 +170,20 @@ TEST_CASE("the golden pack holds what it was made of", "[golden]") {
   CHECK(parts_of(*pack) == expected);
 }
 
-TEST_CASE("today's writer makes the golden pack with bases", "[golden]") {
+TEST_CASE("today's writer makes the golden pack of a fleet", "[golden]") {
   WriteOptions options;
-  options.purpose = Purpose::archive;
+  options.purpose = Purpose::fleet;
   const TemporaryFolder folder;
-  const std::string path = (folder.path() / "bases.kiln").string();
+  const std::string path = (folder.path() / "fleet.kiln").string();
   REQUIRE(write_pack(alike_sample(2, 3), path, options).ok());
   const Bytes bytes = read_file(path);
-  const Bytes kept = golden_bytes("good-v1-bases.kiln", bytes);
+  const Bytes kept = golden_bytes("good-v1-fleet.kiln", bytes);
   CHECK(parts_of(*opened(kept)) == parts_of(*opened(bytes)));
+  // Binaries that have each other as bases are read, too.
+  const Bytes deep = read_file(golden("good-v1-bases.kiln"));
+  const PackPointer pack = opened(deep);
+  REQUIRE(write_pack(contents_of(pack), path, options).ok());
+  CHECK(read_file(path) == bytes);
   // On each processor the same bytes, which one version of zstd makes.
   if (read_file(golden("zstd-version")) == number_text(ZSTD_versionNumber())) {
     CHECK(bytes == kept);

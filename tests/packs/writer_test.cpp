@@ -43,7 +43,7 @@ TEST_CASE("binaries can be stored as they are, whatever form they come in", "[wr
   const Bytes bytes = written(sample());
   const PackPointer compressed = opened(bytes);
   for (const Contents &contents : {sample(), contents_of(compressed)}) {
-    REQUIRE(write_pack(contents, path, {.compress_binaries = false}).ok());
+    REQUIRE(write_pack(contents, path, {.purpose = Purpose::raw}).ok());
     std::shared_ptr<const Pack> pack;
     REQUIRE(Pack::open_file(path.c_str(), &pack).ok());
     REQUIRE(pack->target_count() == compressed->target_count());

@@ -14,14 +14,10 @@ namespace kiln::packs {
 enum class Purpose : std::uint8_t {
   startup,  // binaries decode fast, each on its own
   fleet,    // small: with dictionaries and the variants' IL; targets can be cut out
-  archive,  // smallest: with any similar blob
+  raw,      // uncompressed: a start decodes nothing, and an archiver compresses the whole file
 };
 
 struct WriteOptions {
-  // false: binaries are stored uncompressed. A start then decodes nothing and reads them in less
-  // than half the time; the pack grows by what compression saved. IL and source are always
-  // compressed.
-  bool compress_binaries = true;
   // true: only the owner may read the file (0600), and a symbolic link at the path is replaced.
   bool is_private = false;
   // false: after a loss of power the file may be empty or incomplete, which its hashes show. Waits
