@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts files into documents, and adds each to the row of its device.
+// Cuts files into documents, and adds each to the row of its device. nlohmann reads a document.
 #include "builder/fleet/inventory.hpp"
 
 #include <algorithm>
@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 
 #include "builder/device/device_info.hpp"
-#include "builder/fleet/json_text.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/text.hpp"
 
@@ -31,20 +30,34 @@ constexpr std::size_t kProcesses = 1u << 19u;         // that are told apart: tw
 constexpr std::size_t kLongestName = 200;             // bytes of a model or a driver
 constexpr double kMostMilliseconds = 1e12;            // 32 years; a larger number is no duration
 
+constexpr int kDeepest = 8;  // limited because hashing JSON recurses
+constexpr std::uint64_t kMostDevices = std::uint64_t{1} << 53;  // of a line
+constexpr const char *kNames[] = {"profile", "model", "driver"};
+
 constexpr std::size_t kNone = kLoadWords.size() - 1;
 
-std::optional<std::uint64_t> read_hash(std::string_view value) {
-  if (value.size() != 18 || value.front() != '"') return std::nullopt;
-  std::uint64_t hash = 0;
-  const char *const end = value.data() + 17;
-  const auto read = std::from_chars(value.data() + 1, end, hash, 16);
-  return read.ec == std::errc() && read.ptr == end ? std::optional(hash) : std::nullopt;
+// Returns the member of an object; null if the object has none, or `object` is not one.
+const json &member(const json &object, const char *name) {
+  static const json kNull;
+  const auto at = object.find(name);
+  return at != object.end() ? *at : kNull;
 }
 
-std::string name_in(std::string_view value) {
-  std::string text = json_string(value).value_or("");
-  if (text.size() > kLongestName) text.resize(kLongestName);
-  return text;
+std::string_view text_in(const json &value) {
+  const auto *text = value.get_ptr<const std::string *>();
+  return text != nullptr ? std::string_view(*text) : std::string_view();
+}
+
+std::string name_in(const json &value) {
+  return std::string(text_in(value).substr(0, kLongestName));
+}
+
+std::optional<std::uint64_t> read_hash(const json &value) {
+  const std::string_view text = text_in(value);
+  std::uint64_t hash = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), hash, 16);
+  const bool is_hash = text.size() == 16 && read.ec == std::errc() && read.ptr == text.end();
+  return is_hash ? std::optional(hash) : std::nullopt;
 }
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
@@ -52,43 +65,41 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return packs::xxh3(both, sizeof(both));
 }
 
-// Returns how many brackets the line opens, less those it closes; nothing if a string does not end
-// in the line.
-std::optional<std::ptrdiff_t> depth_change(std::string_view line) {
-  std::ptrdiff_t change = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      in_string = c != '"';
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{' || c == '[') {
-      ++change;
-    } else if (c == '}' || c == ']') {
-      --change;
-    }
-  }
-  return in_string ? std::nullopt : std::optional(change);
+bool is_list_of_objects(const json &value) {
+  return value.is_array() && (value.empty() || value[0].is_object());
 }
 
-bool is_list_of_objects(std::string_view value) {
-  if (value.empty() || value[0] != '[') return false;
-  const std::size_t at = skip_blanks(value, 1);
-  return value[at] == '{' || value[at] == ']';
+// Returns the device that a report names; of several the first.
+std::string reported_name(const json &line) {
+  const json &devices = member(line, "devices");
+  const bool has_list = devices.is_array() && !devices.empty();
+  return name_in(has_list ? devices[0] : member(line, "device"));
 }
 
-std::string first_text(std::string_view list) {
-  JsonItems items(list);
-  return !list.empty() && list[0] == '[' && items.next() ? name_in(items.value) : "";
-}
-
-std::size_t word_of_rung(std::string_view value) {
+std::size_t word_of_rung(const json &rung) {
   std::size_t word = 0;
-  const std::string_view name = value.size() < 2 ? value : value.substr(1, value.size() - 2);
-  while (word < kNone && name != kLoadWords[word]) ++word;
+  while (word < kNone && text_in(rung) != kLoadWords[word]) ++word;
   return word;
+}
+
+// Whether the value has at most so many levels.
+bool is_shallow(const json &value, int levels) {
+  return !value.is_structured() ||
+         (levels > 0 && std::all_of(value.begin(), value.end(), [levels](const json &each) {
+            return is_shallow(each, levels - 1);
+          }));
+}
+
+// Parses a document. If it is not complete, more text may complete it.
+json read_document(std::string_view text, bool *is_complete) {
+  *is_complete = true;
+  try {
+    return json::parse(text);
+  } catch (const json::parse_error &error) {
+    *is_complete = error.byte <= text.size();
+  } catch (const json::exception &) {  // a number that no double holds
+  }
+  return json::value_t::discarded;
 }
 
 Status bad(std::string what) { return {Code::bad_input, std::move(what)}; }
@@ -105,40 +116,6 @@ Status read_identity(const json &facts, runtime::Identity *out) {
 }
 
 }  // namespace
-
-// The members that are read, as written; empty: absent.
-struct FleetReader::Line {
-  std::string_view key_hash, count, starts, profile, model, driver, identity, capabilities;
-  std::string_view devices, schema, device, outcome, rung, rungs, program, process, milliseconds;
-
-  explicit Line(std::string_view object) {
-    static constexpr std::pair<std::string_view, std::string_view Line::*> kMembers[] = {
-        {"key_hash", &Line::key_hash},
-        {"count", &Line::count},
-        {"starts", &Line::starts},
-        {"profile", &Line::profile},
-        {"model", &Line::model},
-        {"driver", &Line::driver},
-        {"identity", &Line::identity},
-        {"capabilities", &Line::capabilities},
-        {"devices", &Line::devices},
-        {"schema", &Line::schema},
-        {"device", &Line::device},
-        {"outcome", &Line::outcome},
-        {"rung", &Line::rung},
-        {"rungs", &Line::rungs},
-        {"program", &Line::program},
-        {"process", &Line::process},
-        {"milliseconds", &Line::milliseconds}};
-    for (JsonItems items(object); items.next();) {
-      for (const auto &[name, member] : kMembers) {
-        if (items.name != name) continue;
-        this->*member = items.value;
-        break;
-      }
-    }
-  }
-};
 
 std::string FleetDevice::label() const {
   if (!name.empty()) return driver.empty() ? name : runtime::device_label(name, driver);
@@ -227,102 +204,78 @@ void FleetReader::fault(std::size_t number, const std::string &what) {
   }
 }
 
-// A document may take several lines. A line that begins with "{" ends an object that is not
-// complete: whoever writes one over several lines indents what is in it.
+// A document may take several lines, which are indented but for its first and its last.
 void FleetReader::take_line(std::string_view line) {
   ++number_;
-  if (!pending_.empty() && pending_[0] == '{' && !line.empty() && line[0] == '{') {
+  if (!pending_.empty() && pending_[0] == '{' && line.starts_with('{')) {
     fault(pending_line_, "the JSON is not complete");
     pending_.clear();
   }
-  if (pending_.empty()) return take_whole(line, number_);
-  const auto change = depth_change(line);
-  pending_.append(line) += '\n';
-  depth_ += change.value_or(0);
-  if (!change || pending_.size() > kLongestDocument) {
-    fault(pending_line_, change ? "the JSON is too long" : "this is no JSON");
-    pending_.clear();
-  } else if (depth_ <= 0) {
-    const std::string whole = std::exchange(pending_, {});
-    take_whole(whole, pending_line_);
-  }
-}
-
-// Takes the documents of a text, one after another; what is not complete waits for the next line.
-void FleetReader::take_whole(std::string_view text, std::size_t number) {
-  for (std::size_t at = skip_blanks(text, 0); at < text.size(); at = skip_blanks(text, at)) {
-    const bool is_open = text[at] == '{' || text[at] == '[';
-    const JsonEnd end = is_open ? end_of_json(text, at) : JsonEnd{JsonEnd::broken, 0};
-    if (end.state == JsonEnd::broken) return fault(number, "this is no JSON");
-    if (end.state == JsonEnd::unfinished) {
-      const auto depth = depth_change(text.substr(at));
-      if (!depth) return fault(number, "the JSON is not complete");
-      pending_.assign(text.substr(at)) += '\n';
-      pending_line_ = number;
-      depth_ = *depth;
-      return;
-    }
-    take_document(text.substr(at, end.at - at), number);
-    at = end.at;
-  }
-}
-
-void FleetReader::take_document(std::string_view value, std::size_t number) {
-  if (value[0] == '[') {
-    for (JsonItems items(value); items.next();) {
-      if (items.value[0] == '{' || items.value[0] == '[') {
-        take_document(items.value, number);
-      } else {
-        fault(number, "it is neither a device nor a report");
-      }
-    }
+  if (!pending_.empty()) {
+    pending_.append(line) += '\n';
+    const bool is_last = line.starts_with('}') || line.starts_with(']');
+    if (!is_last && pending_.size() <= kLongestDocument) return;
+    line = pending_;
+  } else if (line.find_first_not_of(" \t\r") == line.npos) {
     return;
+  } else {
+    pending_line_ = number_;
   }
+  bool is_complete = true;
+  const json document = read_document(line, &is_complete);
+  const bool may_go_on = pending_.empty() && !is_complete;
+  pending_ = may_go_on ? std::string(line) + '\n' : "";
+  if (document.is_array()) {
+    for (const json &each : document) take_object(each);
+  } else if (document.is_object()) {
+    take_object(document);
+  } else if (!may_go_on) {
+    fault(pending_line_, is_complete ? "this is no JSON" : "the JSON is not complete");
+  }
+}
+
+void FleetReader::take_object(const json &line) {
   ++fleet_.lines;
-  if (Status s = take_object(Line(value)); !s.ok()) fault(number, s.message);
+  const auto has = [&line](const char *name) { return !member(line, name).is_null(); };
+  const json &devices = member(line, "devices");
+  Status status;
+  if (has("outcome") || (has("rung") && has("program"))) {
+    status = take_load(line);
+  } else if (is_list_of_objects(devices)) {
+    status = member(line, "schema") == 1 ? take_list(devices) : bad("expected \"schema\": 1");
+  } else if (has("key_hash") || has("identity")) {
+    status = take_device(line);
+  } else {
+    status = bad("it is neither a device nor a report");
+  }
+  if (!status.ok()) fault(pending_line_, status.message);
 }
 
-Status FleetReader::take_object(const Line &line) {
-  if (!line.outcome.empty() || (!line.rung.empty() && !line.program.empty())) {
-    return take_load(line);
-  }
-  if (is_list_of_objects(line.devices)) {
-    return line.schema == "1" ? take_list(line.devices) : bad("expected \"schema\": 1");
-  }
-  if (line.key_hash.empty() && line.identity.empty()) {
-    return bad("it is neither a device nor a report");
-  }
-  return take_device(line);
-}
-
-Status FleetReader::take_list(std::string_view list) {
+Status FleetReader::take_list(const json &list) {
   Status first;
-  std::size_t number = 0;
-  for (JsonItems items(list); items.next(); ++number) {
-    Status status = bad("it is no device");
-    if (items.value[0] == '{') {
-      const Line device(items.value);
-      status = device.identity.empty() ? bad("it has no identity") : take_device(device);
-    }
-    if (status.ok() || !first.ok()) continue;
-    first = bad(fmt::format("device {}: {}", number, status.message));
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const bool has_identity = !member(list[i], "identity").is_null();
+    const Status status = has_identity ? take_device(list[i]) : bad("it has no identity");
+    if (!status.ok() && first.ok()) first = bad(fmt::format("device {}: {}", i, status.message));
   }
   return first;
 }
 
-Status FleetReader::take_device(const Line &line) {
+Status FleetReader::take_device(const json &line) {
   std::uint64_t devices = 1, starts = 0;
-  for (const auto &[text, number, name] :
-       {std::tuple(line.count, &devices, "count"), std::tuple(line.starts, &starts, "starts")}) {
-    if (text.empty() || text == "null") continue;
-    const auto read = json_count(text);
-    if (!read) return bad(fmt::format("{} is no whole number", name));
-    *number = *read;
+  for (const auto &[name, number] : {std::pair("count", &devices), std::pair("starts", &starts)}) {
+    const json &value = member(line, name);
+    if (value.is_null()) continue;
+    if (!value.is_number_unsigned() || value >= kMostDevices) {
+      return bad(fmt::format("{} is no whole number", name));
+    }
+    *number = value;
   }
   Shared described;
   if (Status s = describe(line, &described); !s.ok()) return s;
-  std::optional<std::uint64_t> key_hash = read_hash(line.key_hash);
-  if (!key_hash && !line.key_hash.empty()) return bad("key_hash is not 16 hexadecimal digits");
+  const json &key = member(line, "key_hash");
+  std::optional<std::uint64_t> key_hash = read_hash(key);
+  if (!key_hash && !key.is_null()) return bad("key_hash is not 16 hexadecimal digits");
   if (!key_hash) key_hash = described->device.key().hash();
   if (kind_ == Kind::report) return {};
   FleetDevice &row = row_of(line, *key_hash, described);
@@ -331,50 +284,43 @@ Status FleetReader::take_device(const Line &line) {
   return {};
 }
 
-// Most lines of an inventory have a text that was read before.
-Status FleetReader::describe(const Line &line, Shared *out) {
-  if (line.identity.empty() || line.identity == "null") return {};
-  const std::uint64_t hash = mix(packs::xxh3(line.identity), packs::xxh3(line.capabilities));
-  const auto [at, is_new] = described_.try_emplace(hash);
-  if (is_new) {
-    auto made = std::make_shared<DescribedDevice>();
-    runtime::Device &device = made->device;
-    const json facts = json::parse(line.identity, nullptr, false);
-    Status status =
-        facts.is_object() ? read_identity(facts, &device.identity) : bad("it has no identity");
-    device.description = runtime::describe(device.identity);
-    const json capabilities =
-        line.capabilities.empty() ? json() : json::parse(line.capabilities, nullptr, false);
-    if (status.ok() && capabilities.is_object()) {
-      try {
-        capabilities.get_to(device.capabilities);
-        made->has_capabilities = true;
-      } catch (const json::exception &) {  // one that this version needs is absent or odd
-        status = bad("its capabilities are not those of 'kiln devices --json'");
-      }
-    }
-    device.capabilities.profile = device.description.profile;
-    if (!status.ok()) {
-      described_.erase(at);
-      return status;
-    }
-    // The same in another layout of the text is the same device.
-    const std::uint64_t same =
-        packs::xxh3(facts.dump(-1, ' ', true, json::error_handler_t::replace) +
-                    capabilities.dump(-1, ' ', true, json::error_handler_t::replace));
-    at->second = different_.try_emplace(same, std::move(made)).first->second;
+// Most lines of an inventory say what was read before.
+Status FleetReader::describe(const json &line, Shared *out) {
+  const json &facts = member(line, "identity"), &capabilities = member(line, "capabilities");
+  if (facts.is_null()) return {};
+  if (!is_shallow(facts, kDeepest) || !is_shallow(capabilities, kDeepest)) {
+    return bad("its identity or its capabilities are nested too deep");
   }
-  *out = at->second;
+  const std::hash<json> hash_of;
+  const std::uint64_t hash = mix(hash_of(facts), hash_of(capabilities));
+  const auto known = described_.find(hash);
+  if (known != described_.end()) {
+    *out = known->second;
+    return {};
+  }
+  auto made = std::make_shared<DescribedDevice>();
+  runtime::Device &device = made->device;
+  if (!facts.is_object()) return bad("it has no identity");
+  if (Status s = read_identity(facts, &device.identity); !s.ok()) return s;
+  device.description = runtime::describe(device.identity);
+  if (capabilities.is_object()) {
+    try {
+      capabilities.get_to(device.capabilities);
+      made->has_capabilities = true;
+    } catch (const json::exception &) {  // one that this version needs is absent or odd
+      return bad("its capabilities are not those of 'kiln devices --json'");
+    }
+  }
+  device.capabilities.profile = device.description.profile;
+  *out = described_[hash] = std::move(made);
   return {};
 }
 
-FleetDevice &FleetReader::row_of(const Line &line, std::uint64_t key_hash,
+FleetDevice &FleetReader::row_of(const json &line, std::uint64_t key_hash,
                                  const Shared &described) {
   std::uint64_t hash = mix(key_hash, reinterpret_cast<std::uintptr_t>(described.get()));
   if (!described) {
-    for (const std::string_view word : {line.profile, line.model, line.driver}) {
-      hash = mix(hash, packs::xxh3(word));
-    }
+    for (const char *name : kNames) hash = mix(hash, packs::xxh3(text_in(member(line, name))));
   }
   const auto [at, is_new] = rows_.try_emplace(hash, fleet_.devices.size());
   if (is_new) {
@@ -382,30 +328,29 @@ FleetDevice &FleetReader::row_of(const Line &line, std::uint64_t key_hash,
     row.key_hash = key_hash;
     row.described = described;
     if (!described) {
-      row.profile = name_in(line.profile);
-      row.model = name_in(line.model);
-      row.driver = name_in(line.driver);
+      row.profile = name_in(member(line, "profile"));
+      row.model = name_in(member(line, "model"));
+      row.driver = name_in(member(line, "driver"));
     }
     name_row(&row);
   }
   return fleet_.devices[at->second];
 }
 
-ReportedDevice &FleetReader::reported(const Line &line, std::uint64_t key_hash) {
-  const std::string_view name = line.device.empty() ? line.devices : line.device;
-  const std::uint64_t hash = key_hash != 0 ? key_hash : packs::xxh3(name);
+ReportedDevice &FleetReader::reported(const json &line, std::uint64_t key_hash) {
+  const std::uint64_t hash = key_hash != 0 ? key_hash : packs::xxh3(reported_name(line));
   const auto [at, is_new] = reports_.try_emplace(hash, fleet_.reports.size());
   if (is_new) {
     ReportedDevice &row = fleet_.reports.emplace_back();
     row.key_hash = key_hash;
-    row.name = line.device.empty() ? first_text(line.devices) : name_in(line.device);
+    row.name = reported_name(line);
   }
   return fleet_.reports[at->second];
 }
 
 // Notes that a device of the key loaded something; a process counts once as its start.
 void FleetReader::count_start(std::uint64_t process, std::uint64_t key_hash) {
-  FleetDevice &row = row_of(Line("{}"), key_hash, {});
+  FleetDevice &row = row_of({}, key_hash, {});
   row.loads = true;
   if (process == 0) return;
   if (starts_.empty()) starts_.resize(kProcesses);
@@ -413,47 +358,48 @@ void FleetReader::count_start(std::uint64_t process, std::uint64_t key_hash) {
   if (std::exchange(starts_[start % kProcesses], start) != start) ++row.starts;
 }
 
-void FleetReader::add_first_result(const Line &line, std::uint64_t key_hash,
+void FleetReader::add_first_result(const json &line, std::uint64_t key_hash,
                                    const Process *process) {
-  const auto time = json_number(line.milliseconds);
-  if (!time || *time < 0 || *time > kMostMilliseconds) return;
+  const json &time = member(line, "milliseconds");
+  if (!time.is_number() || time < 0 || time > kMostMilliseconds) return;
   const bool is_known = key_hash == 0 && process != nullptr && process->row < fleet_.reports.size();
   ReportedDevice &row = is_known ? fleet_.reports[process->row] : reported(line, key_hash);
-  row.first_results.add(*time);
+  row.first_results.add(time);
 }
 
 // Takes a line of the layer or a load report; the words of the outcomes are in docs/use/layer.md.
-Status FleetReader::take_load(const Line &line) {
-  const auto key = read_hash(line.key_hash);
-  if (!key && !line.key_hash.empty() && line.key_hash != "null") {
-    return bad("key_hash is not 16 hexadecimal digits");
-  }
-  const std::uint64_t key_hash = key.value_or(0);
-  const std::uint64_t process = line.process.empty() ? 0 : packs::xxh3(line.process);
+Status FleetReader::take_load(const json &line) {
+  const json &key = member(line, "key_hash");
+  const std::uint64_t key_hash = read_hash(key).value_or(0);
+  if (key_hash == 0 && !key.is_null()) return bad("key_hash is not 16 hexadecimal digits");
+  const std::string_view name = text_in(member(line, "process"));
+  const std::uint64_t process = name.empty() ? 0 : packs::xxh3(name);
   if (kind_ == Kind::report) {
     add_report(line, key_hash, process);
-  } else if (key_hash != 0 && !line.program.empty()) {
+  } else if (key_hash != 0 && !member(line, "program").is_null()) {
     count_start(process, key_hash);
   }
   return {};
 }
 
-void FleetReader::add_report(const Line &line, std::uint64_t key_hash, std::uint64_t id) {
+void FleetReader::add_report(const json &line, std::uint64_t key_hash, std::uint64_t id) {
   Process *process = nullptr;
   if (id != 0) {
     if (processes_.empty()) processes_.resize(kProcesses);
     process = &processes_[id % kProcesses];
     if (process->id != id) *process = {id};
   }
-  if (line.outcome == "\"first_result\"") return add_first_result(line, key_hash, process);
-  if (line.program.empty()) return;  // a start, or a binary of the application's own
+  if (text_in(member(line, "outcome")) == "first_result")
+    return add_first_result(line, key_hash, process);
+  const json &program = member(line, "program");
+  if (program.is_null()) return;  // a start, or a binary of the application's own
   ReportedDevice &row = reported(line, key_hash);
-  ++row.loads[word_of_rung(line.rung)];
-  if (const auto name = json_string(line.program)) fleet_.programs.insert(packs::xxh3(*name));
-  for (JsonItems items(line.rungs.empty() ? "[]" : line.rungs); items.next();) {
-    const Line rung(items.value[0] == '{' ? items.value : "{}");
-    if (rung.outcome == "\"quarantined\"") ++row.deaths;
-    if (rung.outcome == "\"failed\"") ++row.refusals;
+  ++row.loads[word_of_rung(member(line, "rung"))];
+  if (program.is_string()) fleet_.programs.insert(packs::xxh3(text_in(program)));
+  for (const json &rung : member(line, "rungs")) {
+    const std::string_view outcome = text_in(member(rung, "outcome"));
+    if (outcome == "quarantined") ++row.deaths;
+    if (outcome == "failed") ++row.refusals;
   }
   if (process != nullptr) process->row = static_cast<std::size_t>(&row - fleet_.reports.data());
 }

@@ -13,6 +13,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "builder/base/builder_status.hpp"
 #include "runtime/device/device.hpp"
 
@@ -95,7 +97,6 @@ class FleetReader {
   Status add(std::istream &in, const std::string &name, Kind kind);
 
  private:
-  struct Line;
   // A process, and the row of `reports` of its last load.
   struct Process {
     std::uint64_t id = 0;
@@ -104,30 +105,26 @@ class FleetReader {
   using Shared = std::shared_ptr<const DescribedDevice>;
 
   void take_line(std::string_view line);
-  void take_whole(std::string_view text, std::size_t number);
-  void take_document(std::string_view value, std::size_t number);
-  Status take_object(const Line &line);
-  Status take_list(std::string_view list);
-  Status take_device(const Line &line);
-  Status take_load(const Line &line);
+  void take_object(const nlohmann::json &line);
+  Status take_list(const nlohmann::json &list);
+  Status take_device(const nlohmann::json &line);
+  Status take_load(const nlohmann::json &line);
   void count_start(std::uint64_t process, std::uint64_t key_hash);
-  void add_report(const Line &line, std::uint64_t key_hash, std::uint64_t id);
-  void add_first_result(const Line &line, std::uint64_t key_hash, const Process *process);
-  Status describe(const Line &line, Shared *out);
-  FleetDevice &row_of(const Line &line, std::uint64_t key_hash, const Shared &described);
-  ReportedDevice &reported(const Line &line, std::uint64_t key_hash);
+  void add_report(const nlohmann::json &line, std::uint64_t key_hash, std::uint64_t id);
+  void add_first_result(const nlohmann::json &line, std::uint64_t key_hash, const Process *process);
+  Status describe(const nlohmann::json &line, Shared *out);
+  FleetDevice &row_of(const nlohmann::json &line, std::uint64_t key_hash, const Shared &described);
+  ReportedDevice &reported(const nlohmann::json &line, std::uint64_t key_hash);
   void fault(std::size_t number, const std::string &what);
 
   Fleet &fleet_;
   std::string name_;
   Kind kind_ = Kind::inventory;
-  std::size_t number_ = 0;  // of the line
-  std::string pending_;     // the lines of a document that is not complete
-  std::size_t pending_line_ = 0;
-  std::ptrdiff_t depth_ = 0;                                       // open brackets in `pending_`
+  std::size_t number_ = 0;        // of the line
+  std::string pending_;           // the lines of a document that is not complete
+  std::size_t pending_line_ = 0;  // where the document begins
   std::unordered_map<std::uint64_t, std::size_t> rows_, reports_;  // by hashes of what they say
-  std::unordered_map<std::uint64_t, Shared> described_;            // by the hash of the text
-  std::unordered_map<std::uint64_t, Shared> different_;            // by the hash of what it says
+  std::unordered_map<std::uint64_t, Shared> described_;            // by the hash of what it says
   // By hash, so that memory is bounded: a process is forgotten when another takes its place.
   std::vector<Process> processes_;
   std::vector<std::uint64_t> starts_;  // hashes of a process with a key

@@ -69,9 +69,10 @@ TEST_CASE("equal lines add up, and a line stands for one device unless it says m
 TEST_CASE("documents take one line or several, and follow each other", "[fleet]") {
   const std::string one = list_of_one().dump(), indented = list_of_one().dump(2);
   const std::string row = packs::hex64(runtime::describe(kPocl).key.hash()) + " cpu (driver 6.0) ";
-  for (const std::string &text : {one, indented, one + "\n" + indented + "\n", indented + indented,
-                                  one + one, json::array({list_of_one(), list_of_one()}).dump(1),
-                                  "[\n" + one + ",\n" + one + "\n]", "\r\n" + indented + "\r\n"}) {
+  for (const std::string &text :
+       {one, indented, one + "\n" + indented + "\n", indented + "\n" + indented,
+        json::array({list_of_one(), list_of_one()}).dump(1), "[\n" + one + ",\n" + one + "\n]",
+        "\r\n" + indented + "\r\n"}) {
     CAPTURE(text);
     const builder::Fleet fleet = fleet_of(text);
     CHECK(fleet.faults == 0);
