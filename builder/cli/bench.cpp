@@ -9,8 +9,7 @@ namespace kiln::cli {
 namespace {
 
 struct BenchArguments : DeviceOptions {
-  std::size_t rounds = 30;
-  double timeout_seconds = 120;
+  builder::StartupOptions startup;
 };
 
 std::string row_text(const builder::StartupRow &row) {
@@ -48,17 +47,15 @@ std::string row_text(const builder::StartupRow &row) {
 int run_startup(const BenchArguments &options) {
   const auto open = open_on_devices(options);
   if (!open.ok()) return fail(open.status());
-  builder::StartupOptions startup;
+  builder::StartupOptions startup = options.startup;
   startup.pack_path = options.pack;
   startup.program = options.program;
-  startup.rounds = options.rounds;
-  startup.timeout = in_milliseconds(options.timeout_seconds);
   nlohmann::json rows = nlohmann::json::array();
   if (!options.json) {
     print(
         fmt::format("medians of {} rounds of fresh processes, milliseconds\n  {:12} {:>9} {:>9} "
                     "{:>9} {:>9} {:>9}\n",
-                    options.rounds, "", "source", "driver", "floor", "kiln", "overlay"));
+                    startup.rounds, "", "source", "driver", "floor", "kiln", "overlay"));
   }
   int exit_code = kDone;
   for (const builder::DeviceInfo &device : open->devices) {
@@ -72,7 +69,7 @@ int run_startup(const BenchArguments &options) {
     rows.push_back(builder::to_json(row));
   }
   if (options.json) {
-    print(nlohmann::json{{"schema", 2}, {"rounds", options.rounds}, {"devices", rows}});
+    print(nlohmann::json{{"schema", 2}, {"rounds", startup.rounds}, {"devices", rows}});
   }
   return exit_code;
 }
@@ -88,12 +85,12 @@ void add_bench(CLI::App &app, Command *command) {
       "Time until the first results: from source, the driver's own binaries, a pack's binaries in "
       "memory (the floor), the pack, and, without a binary, the second run (overlay)");
   add_device_options(*sub, options.get(), "Pack with binaries for the devices");
-  sub->add_option("--rounds", options->rounds,
+  sub->add_option("--rounds", options->startup.rounds,
                   "Processes of each kind; half as many if one takes over a second")
       ->check(CLI::Range(1, 100000).description(""))
       ->type_name("N")
       ->capture_default_str();
-  add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one process may take");
+  add_timeout_option(*sub, &options->startup.timeout, "Seconds that one process may take");
   add_json_flag(*sub, &options->json, 2);
   sub->callback([=] { *command = [=] { return run_startup(*options); }; });
 }

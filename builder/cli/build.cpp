@@ -25,24 +25,13 @@ constexpr char kAll[] = "all";
 constexpr char kFailed[] = "failed";
 
 struct BuildArguments {
-  std::string input;
+  builder::BuildOptions build;
   std::string selector;
   std::vector<std::string> virtual_devices;
   std::string output;
   HostTools tools;
-  double timeout_seconds = 120;
-  std::uint64_t memory = std::uint64_t{4} << 30;  // bytes
-  std::optional<std::size_t> jobs;                // run in parallel; none: one for each CPU
-  std::string fresh;                              // "all", "failed" or empty
-  std::string store;
+  std::string fresh;  // "all", "failed" or empty
   builder::Roots roots;
-  bool preferred = false;
-  bool no_finish = false;
-  bool no_hardware = false;
-  bool require_proof = false;
-  builder::ReferenceOptions references;
-  std::vector<std::uint32_t> gpu_archs;  // compute capabilities, as BuildOptions has them
-  builder::Shard shard;
   packs::WriteOptions write;
   bool dry_run = false;
   bool json = false;
@@ -86,7 +75,8 @@ Result<std::vector<builder::DeviceInfo>> find_all_devices(const BuildArguments &
   if (options.virtual_devices.empty() || !options.selector.empty()) {
     if (Status s = find_devices(options.selector).move_to(&devices); !s.ok()) return s;
   }
-  if (!options.gpu_archs.empty() && std::none_of(devices.begin(), devices.end(), has_linker)) {
+  if (!options.build.gpu_archs.empty() &&
+      std::none_of(devices.begin(), devices.end(), has_linker)) {
     return Status(Code::bad_argument,
                   "--gpu-arch needs a device of NVIDIA's that tells its compute capability");
   }
@@ -117,7 +107,8 @@ Result<std::vector<builder::DeviceInfo>> find_all_devices(const BuildArguments &
 // Returns the pack at the output's path; an empty pack if there is no file. Fails as open_pack()
 // does for any other file, which may hold data that cannot be made again.
 Result<packs::Contents> earlier_contents(const BuildArguments &options) {
-  if (options.fresh == kAll || options.output.empty() || !std::filesystem::exists(options.output)) {
+  if (options.build.store.fresh || options.output.empty() ||
+      !std::filesystem::exists(options.output)) {
     return packs::Contents{};
   }
   auto open = open_pack(options.output);
@@ -137,7 +128,8 @@ std::string summary_text(const BuildArguments &options, const builder::BuildResu
       result.skipped, result.failures.size(),
       result.left_out.empty() ? "" : fmt::format("; {} left out", result.left_out.size()),
       result.unfinished.empty() ? "" : fmt::format("; {} not final", result.unfinished.size()),
-      options.shard.count == 1 ? "" : fmt::format("; {} of other shards", result.other_shards));
+      options.build.shard.count == 1 ? ""
+                                     : fmt::format("; {} of other shards", result.other_shards));
 }
 
 nlohmann::json summary_json(const BuildArguments &options, const builder::BuildResult &result,
@@ -174,23 +166,6 @@ void print_summary(const BuildArguments &options, const builder::BuildResult &re
   if (!options.events.empty()) events->end(summary);
 }
 
-builder::BuildOptions build_options(const BuildArguments &options) {
-  builder::BuildOptions build;
-  build.timeout = in_milliseconds(options.timeout_seconds);
-  build.memory = options.memory;
-  build.finish = !options.no_finish;
-  build.has_hardware = !options.no_hardware;
-  build.preferred = options.preferred;
-  build.shard = options.shard;
-  build.references = options.references;
-  build.input = options.input;
-  build.require_proof = options.require_proof;
-  build.gpu_archs = options.gpu_archs;
-  build.store = {store_file(options.store), options.fresh == kAll, options.fresh == kFailed};
-  build.jobs = options.jobs.value_or(std::min(builder::usable_cpus(), kMaxJobs));
-  return build;
-}
-
 const char *need_name(builder::Need need) {
   switch (need) {
     case builder::Need::compile: return "compile";
@@ -202,11 +177,10 @@ const char *need_name(builder::Need need) {
 }
 
 // Returns for each job whether the store has it; false for all jobs if the store cannot be used.
-std::vector<bool> in_store(const BuildArguments &options, const packs::Contents &base,
+std::vector<bool> in_store(const builder::BuildOptions &options, const packs::Contents &base,
                            const std::vector<builder::DeviceInfo> &devices,
-                           const std::vector<packs::Tuning> &tunings,
                            const std::vector<builder::Job> &plan) {
-  auto stored = builder::stored_jobs(base, devices, tunings, plan, build_options(options));
+  auto stored = builder::stored_jobs(base, devices, plan, options);
   if (stored.ok()) return *std::move(stored);
   complain("going on without the store: " + stored.status().message);
   return std::vector<bool>(plan.size(), false);
@@ -218,10 +192,10 @@ void print_plan(const BuildArguments &options, const packs::Contents &base,
   packs::Contents records;
   packs::merge_records(base, &records);
   packs::merge_records(earlier, &records);
-  const auto plan = builder::make_plan(base, devices, earlier.targets,
-                                       {!options.no_finish, records.tunings, options.gpu_archs,
-                                        options.preferred, options.shard, options.require_proof});
-  const std::vector<bool> stored = in_store(options, base, devices, records.tunings, plan);
+  builder::BuildOptions build = options.build;
+  build.tunings = std::move(records.tunings);
+  const auto plan = builder::make_plan(base, devices, earlier.targets, build);
+  const std::vector<bool> stored = in_store(build, base, devices, plan);
   nlohmann::json jobs = nlohmann::json::array();
   std::size_t other_shards = 0;
   for (std::size_t i = 0; i < plan.size(); ++i) {
@@ -246,7 +220,7 @@ void print_plan(const BuildArguments &options, const packs::Contents &base,
   }
   if (options.json) {
     print(nlohmann::json{{"schema", 1}, {"jobs", jobs}, {"other_shards", other_shards}});
-  } else if (options.shard.count != 1) {
+  } else if (options.build.shard.count != 1) {
     print(fmt::format("{} of other shards\n", count(other_shards, "job")));
   }
 }
@@ -261,7 +235,7 @@ Status write_elsewhere(const BuildArguments &options, const packs::Contents &con
   if (status.code == Code::blob_corrupt) return status;
   std::error_code ignored;
   // A command's own temporary folder goes with it.
-  const fs::path folders[] = {fs::path(store_file(options.store)).parent_path(),
+  const fs::path folders[] = {fs::path(options.build.store.file).parent_path(),
                               fs::current_path(ignored),
                               fs::temp_directory_path(ignored).parent_path()};
   const std::string name =
@@ -291,7 +265,7 @@ Status write(const BuildArguments &options, const builder::Refused &refused,
 // Whether the pack at the output's path already equals the pack to write.
 bool is_up_to_date(const BuildArguments &options, packs::Contents *earlier,
                    builder::BuildResult *result) {
-  const bool anew = options.fresh == kAll || options.write.purpose;
+  const bool anew = options.build.store.fresh || options.write.purpose;
   if (anew || result->compiled + result->stored > 0) return false;
   packs::merge_records(*earlier, &result->contents);
   return builder::same_contents(earlier, &result->contents);
@@ -320,23 +294,22 @@ void print_missing_references(const std::vector<std::string> &references) {
 }
 
 std::string interrupted_text(const BuildArguments &options) {
-  if (store_file(options.store).empty())
-    return "interrupted; without a store nothing of it is kept";
+  if (options.build.store.file.empty()) return "interrupted; without a store nothing of it is kept";
   return "interrupted; the store has the jobs that ended, and the same command goes on from there";
 }
 
 // For a manifest; the host's jobs are in the same store as the devices'.
 builder::HostStepOptions host_options(const BuildArguments &options) {
-  const std::string store = options.fresh == kAll ? "" : store_file(options.store);
-  make_store_folder(store);
-  return {options.jobs.value_or(builder::usable_cpus()), store, options.roots};
+  const builder::StoreOptions &store = options.build.store;
+  return {options.build.jobs, store.fresh ? "" : store.file, options.roots};
 }
 
 int dry_run(const BuildArguments &options) {
   const auto earlier = earlier_contents(options);
   if (!earlier.ok()) return fail(earlier.status());
   int exit_code = kDone;
-  const auto base = read_input(options.input, options.tools, host_options(options), &exit_code);
+  const auto base =
+      read_input(options.build.input, options.tools, host_options(options), &exit_code);
   if (!base) return exit_code;
   exit_code = base->exit_code();
   const auto devices = find_all_devices(options, &exit_code);
@@ -351,16 +324,17 @@ int run(const BuildArguments &options) {
     return fail({Code::bad_argument, "kiln build needs -o or --dry-run; see 'kiln build --help'"});
   }
   supervise_command(interrupted_text(options));
-  const Status writable =
-      check_output(options.output, is_manifest(options.input) ? std::vector{options.input}
-                                                              : std::vector<std::string>{});
+  const Status writable = check_output(options.output, is_manifest(options.build.input)
+                                                           ? std::vector{options.build.input}
+                                                           : std::vector<std::string>{});
   if (!writable.ok()) return fail(writable);
   auto earlier = earlier_contents(options);
   if (!earlier.ok()) return fail(earlier.status());
   EventOutput output;
   if (Status s = output.open(options.events); !s.ok()) return fail(s);
   int exit_code = kDone;
-  const auto base = read_input(options.input, options.tools, host_options(options), &exit_code);
+  const auto base =
+      read_input(options.build.input, options.tools, host_options(options), &exit_code);
   if (!base) return exit_code;
   exit_code = base->exit_code();
   if (base->contents.programs.empty() && !base->failures.empty()) return kBadManifest;  // printed
@@ -369,10 +343,8 @@ int run(const BuildArguments &options) {
   builder::BuildEvents events([&](const nlohmann::json &event) { output.write(event); });
   BuildProgress progress;
   builder::Observers observers({&progress, &events});
-  const builder::BuildOptions build = build_options(options);
-  make_store_folder(build.store.file);
   builder::BuildResult result = builder::build_on_devices(
-      base->contents, *devices, *earlier, build,
+      base->contents, *devices, *earlier, options.build,
       options.events.empty() ? static_cast<builder::BuildObserver *>(&progress) : &observers);
   end_progress();
   if (!result.store_status.ok()) {
@@ -406,9 +378,10 @@ int run(const BuildArguments &options) {
 
 void add_build(CLI::App &app, Command *command) {
   auto options = std::make_shared<BuildArguments>();
+  options->build.limits.memory = kJobMemory;
   CLI::App *sub = app.add_subcommand(
       "build", "Compile every variant with the drivers of this machine, and pack the binaries");
-  sub->add_option("input", options->input, "Manifest (.toml) or base pack")->required();
+  sub->add_option("input", options->build.input, "Manifest (.toml) or base pack")->required();
   add_device_option(*sub, &options->selector);
   sub->add_option("--virtual", options->virtual_devices,
                   "Build for absent devices, such as neo:skl,tgllp; BACKEND is 'neo', 'mesa' or "
@@ -422,30 +395,33 @@ void add_build(CLI::App &app, Command *command) {
                     "Pack to write; if it exists, its targets and measurements are kept");
   sub->add_flag("--dry-run", options->dry_run,
                 "Show the jobs, and why each is needed; run none and write nothing");
-  add_timeout_option(*sub, &options->timeout_seconds, "Seconds that each step of a job may take");
-  add_jobs_option(*sub, &options->jobs);
+  add_timeout_option(*sub, &options->build.limits.timeout,
+                     "Seconds that each step of a job may take");
+  add_jobs_option(*sub, &options->build.jobs);
   add_root_option(*sub, &options->roots);
-  sub->add_option("--memory", options->memory,
+  sub->add_option("--memory", options->build.limits.memory,
                   "Memory limit of each job's process, such as 512M or 8G; 0: none")
       ->transform(CLI::AsSizeValue(false).description(""))
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 50).description(""))
       ->type_name("BYTES")
       ->default_str("4G");
-  sub->add_flag("--preferred", options->preferred,
+  sub->add_flag("--preferred", options->build.preferred,
                 "Compile one variant of each program: the first in the manifest's 'prefer' that "
                 "the device can run; binaries of other variants in the output are kept");
-  sub->add_flag("--no-finish", options->no_finish,
-                "Pack binaries as the driver gives them; first launches may then compile");
-  sub->add_flag("--no-hardware", options->no_hardware,
-                "The driver acts as an absent device: mark no binary as launched, and pack one "
-                "even if its launch ends the process");
-  add_reference_options(*sub, &options->references);
-  sub->add_flag("--require-proof", options->require_proof,
+  sub->add_flag_callback(
+      "--no-finish", [=] { options->build.finish = false; },
+      "Pack binaries as the driver gives them; first launches may then compile");
+  sub->add_flag_callback(
+      "--no-hardware", [=] { options->build.has_hardware = false; },
+      "The driver acts as an absent device: mark no binary as launched, and pack one "
+      "even if its launch ends the process");
+  add_reference_options(*sub, &options->build.references);
+  sub->add_flag("--require-proof", options->build.require_proof,
                 "Fail new binaries whose results could not be compared")
       ->excludes("--no-check");
   const auto set_gpu_archs = [=](const std::vector<std::string> &architectures) {
     for (const std::string &text : architectures) {
-      options->gpu_archs.push_back(*builder::parse_architecture(text));
+      options->build.gpu_archs.push_back(*builder::parse_architecture(text));
     }
   };
   sub->add_option_function<std::vector<std::string>>(
@@ -458,7 +434,7 @@ void add_build(CLI::App &app, Command *command) {
   const auto set_shard = [=](const std::string &text) {
     const auto parsed = builder::parse_shard(text);
     if (!parsed.ok()) throw CLI::ValidationError("--shard", parsed.status().message);
-    options->shard = *parsed;
+    options->build.shard = *parsed;
   };
   sub->add_option_function<std::string>(
          "--shard", set_shard, "Run part I of N of the jobs; 'kiln pack merge' joins the N packs")
@@ -467,13 +443,17 @@ void add_build(CLI::App &app, Command *command) {
                 "Reuse nothing from the output or the store; --fresh=failed: reuse all but "
                 "recorded failures")
       ->check(CLI::IsMember({kAll, kFailed}).description(""));
-  add_store_option(*sub, &options->store);
+  add_store_option(*sub, &options->build.store.file);
   add_compress_option(*sub, &options->write);
   add_json_flag(*sub, &options->json);
   sub->add_option("--events", options->events,
                   "Write progress events to FILE, one line of JSON each; -: standard output")
       ->type_name("FILE");
-  sub->callback([=] { *command = [=] { return run(*options); }; });
+  sub->callback([=] {
+    options->build.store.fresh = options->fresh == kAll;
+    options->build.store.retry = options->fresh == kFailed;
+    *command = [=] { return run(*options); };
+  });
 }
 
 }  // namespace kiln::cli

@@ -186,6 +186,9 @@ void add_reference_options(CLI::App &command, builder::ReferenceOptions *options
 // message lists all devices.
 Result<std::vector<builder::DeviceInfo>> find_devices(const std::string &selector);
 
+// Default limit of a job's process, in bytes.
+inline constexpr std::uint64_t kJobMemory = std::uint64_t{4} << 30;
+
 // The contents to build from, and the variants that failed in the host step or have no IL.
 struct Input {
   packs::Contents contents;

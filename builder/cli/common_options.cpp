@@ -12,6 +12,7 @@
 #include "builder/base/names.hpp"
 #include "builder/base/this_process.hpp"
 #include "builder/cli/parse.hpp"
+#include "builder/store/store.hpp"
 #include "runtime/load/rungs.hpp"
 
 namespace kiln::cli {
@@ -31,16 +32,6 @@ Status knows_variant(const packs::Contents &contents, const LoadOptions &options
                         builder::expected_one_of(options.variant, variants))};
   }
   return {};
-}
-
-namespace fs = std::filesystem;
-
-// Returns the store in the user's cache; empty if the environment names no home.
-std::string file_in_cache() {
-  const std::string cache = variable("XDG_CACHE_HOME");
-  if (fs::path(cache).is_absolute()) return cache + "/kiln/jobs.sqlite";  // as XDG demands
-  const std::string home = variable("HOME");
-  return home.empty() ? "" : home + "/.cache/kiln/jobs.sqlite";
 }
 
 }  // namespace
@@ -125,7 +116,9 @@ void add_json_flag(CLI::App &command, bool *json, int schema) {
   command.add_flag("--json", *json, fmt::format("Print JSON, schema {}", schema));
 }
 
-void add_jobs_option(CLI::App &command, std::optional<std::size_t> *jobs) {
+void add_jobs_option(CLI::App &command, std::size_t *jobs) {
+  constexpr std::size_t kMaxJobs = 256;  // each holds two descriptors
+  *jobs = std::min(builder::usable_cpus(), kMaxJobs);
   command
       .add_option("-j,--jobs", *jobs, "Jobs to run in parallel; default: the number of usable CPUs")
       ->check(CLI::Range(std::size_t{1}, kMaxJobs).description(""))
@@ -151,11 +144,15 @@ void add_root_option(CLI::App &command, builder::Roots *roots) {
       ->take_all();
 }
 
-void add_timeout_option(CLI::App &command, double *seconds, const char *what) {
-  command.add_option("--timeout", *seconds, what)
+void add_timeout_option(CLI::App &command, std::chrono::milliseconds *time, const char *what) {
+  command
+      .add_option_function<double>(
+          "--timeout",
+          [time](double s) { *time = std::chrono::milliseconds(static_cast<long>(s * 1000)); },
+          what)
       ->check(CLI::Range(0.1, 86400.0).description(""))
       ->type_name("SECONDS")
-      ->capture_default_str();
+      ->default_str(std::to_string(time->count() / 1000));
 }
 
 void add_device_options(CLI::App &command, DeviceOptions *options, const char *pack,
@@ -175,7 +172,7 @@ Result<PackOnDevices> open_on_devices(const DeviceOptions &options) {
 
 void add_load_options(CLI::App &command, LoadOptions *options) {
   command.add_option("program", options->program, "Program of the pack")->required();
-  add_pack_option(command, &options->pack, "Pack to load from");
+  add_pack_option(command, &options->pack_path, "Pack to load from");
   add_device_option(command, &options->selector, "the first device");
   add_variant_option(command, &options->variant,
                      "Variant; default: the one that the runtime chooses");
@@ -185,7 +182,7 @@ void add_load_options(CLI::App &command, LoadOptions *options) {
   }
   const auto set_without = [options](const std::vector<std::string> &given) {
     for (const runtime::Rung &rung : runtime::rungs()) {
-      if (std::count(given.begin(), given.end(), rung.word) != 0) options->without |= rung.off;
+      if (std::count(given.begin(), given.end(), rung.word) != 0) options->flags |= rung.off;
     }
   };
   command
@@ -199,7 +196,7 @@ void add_load_options(CLI::App &command, LoadOptions *options) {
   add_overlay_option(
       command, &options->overlay,
       "Keep in DIR what had to be compiled on this device, and which binaries crashed its driver");
-  add_timeout_option(command, &options->timeout_seconds, "Seconds that the driver may take");
+  add_timeout_option(command, &options->timeout, "Seconds that the driver may take");
 }
 
 Status check_program(const packs::Contents &contents, const std::string &pack,
@@ -214,9 +211,10 @@ Status check_program(const packs::Contents &contents, const std::string &pack,
 }
 
 Result<OpenPack> open_program(const LoadOptions &options) {
-  auto pack = open_pack(options.pack);
+  auto pack = open_pack(options.pack_path);
   if (!pack.ok()) return pack;
-  if (Status s = check_program(pack->contents, options.pack, options.program); !s.ok()) return s;
+  if (Status s = check_program(pack->contents, options.pack_path, options.program); !s.ok())
+    return s;
   if (Status s = knows_variant(pack->contents, options); !s.ok()) return s;
   return pack;
 }
@@ -224,35 +222,20 @@ Result<OpenPack> open_program(const LoadOptions &options) {
 Result<builder::RunRequest> make_request(const LoadOptions &options) {
   const auto devices = find_devices(options.selector);
   if (!devices.ok()) return devices.status();
-  builder::RunRequest request;
-  request.pack_path = options.pack;
+  builder::RunRequest request = options;
   request.device = devices->front();
-  request.program = options.program;
-  request.variant = options.variant;
-  request.flags = KILN_LOAD_CHECK_RECOMPILED | options.without;
-  request.unload = options.unload_compiler;
-  request.overlay = options.overlay;
-  request.timeout = in_milliseconds(options.timeout_seconds);
+  request.flags |= KILN_LOAD_CHECK_RECOMPILED;
   return request;
 }
 
-std::string store_file(const std::string &option) {
-  const std::string file = option.empty() ? variable("KILN_STORE") : option;
-  if (file.empty()) return file_in_cache();
-  return file == "none" ? "" : file;
-}
-
-void make_store_folder(const std::string &file) {
-  std::error_code ignored;  // opening the file gives a better message
-  if (!file.empty() && file == file_in_cache()) {
-    fs::create_directories(fs::path(file).parent_path(), ignored);
-  }
-}
-
 void add_store_option(CLI::App &command, std::string *file, const char *what) {
+  *file = builder::default_store();
   command
-      .add_option(
-          "--store", *file,
+      .add_option_function<std::string>(
+          "--store",
+          [file](const std::string &named) {
+            if (!named.empty()) *file = named == "none" ? "" : named;
+          },
           std::string(what) + "; default: KILN_STORE, else kiln/jobs.sqlite in the user's cache")
       ->type_name("FILE");
 }

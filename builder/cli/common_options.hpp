@@ -42,17 +42,12 @@ CLI::Option *add_secret_keys_option(CLI::App &command, std::vector<std::string> 
 void add_least_revision_option(CLI::App &command, std::uint64_t *revision);
 // Adds --json.
 void add_json_flag(CLI::App &command, bool *json, int schema = 1);
-// Adds --jobs; each job holds two descriptors.
-inline constexpr std::size_t kMaxJobs = 256;
-void add_jobs_option(CLI::App &command, std::optional<std::size_t> *jobs);
+// Adds --jobs, with its default.
+void add_jobs_option(CLI::App &command, std::size_t *jobs);
 // Adds --root.
 void add_root_option(CLI::App &command, builder::Roots *roots);
 // Adds --timeout; `what` is its text in the help.
-void add_timeout_option(CLI::App &command, double *seconds, const char *what);
-// Converts the value of an option that takes seconds.
-inline std::chrono::milliseconds in_milliseconds(double seconds) {
-  return std::chrono::milliseconds(static_cast<long>(seconds * 1000));
-}
+void add_timeout_option(CLI::App &command, std::chrono::milliseconds *time, const char *what);
 
 // The options of a command that uses a pack on devices.
 struct DeviceOptions {
@@ -75,15 +70,9 @@ struct PackOnDevices {
 // Opens the pack and finds the devices. Fails as open_pack() and find_devices() do.
 Result<PackOnDevices> open_on_devices(const DeviceOptions &options);
 
-struct LoadOptions {
-  std::string program;
-  std::string pack;
+// A request for the first device that the selector matches.
+struct LoadOptions : builder::RunRequest {
   std::string selector;
-  std::string variant;
-  unsigned without = 0;  // the KILN_LOAD_* bits that leave out rungs
-  bool unload_compiler = false;
-  std::string overlay;
-  double timeout_seconds = 120;
 };
 
 void add_load_options(CLI::App &command, LoadOptions *options);
@@ -101,15 +90,7 @@ Result<OpenPack> open_program(const LoadOptions &options);
 // Fails as find_devices() does.
 Result<builder::RunRequest> make_request(const LoadOptions &options);
 
-// Returns `option` of --store, else KILN_STORE from the environment, else kiln/jobs.sqlite in the
-// user's cache (XDG_CACHE_HOME or ~/.cache). Empty if the name is "none", or if none of these is
-// set.
-std::string store_file(const std::string &option);
-
-// Makes the store's folder, if the store is in the user's cache.
-void make_store_folder(const std::string &file);
-
-// Adds --store; `what` describes its value in the help.
+// Adds --store, with its default; an empty file means none. `what` describes its value in the help.
 void add_store_option(CLI::App &command, std::string *file,
                       const char *what = "Database of finished jobs, or the word none");
 

@@ -30,9 +30,7 @@ struct CompileArguments {
   std::string program;
   std::string output;
   std::string depfile;
-  std::string store;
-  builder::Roots roots;
-  std::optional<std::size_t> jobs;
+  builder::HostStepOptions host;
   HostTools tools;
   bool require_il = false;
   bool keep_going = false;
@@ -91,12 +89,6 @@ std::optional<Input> read_recorded(const std::string &folder, const HostTools &t
 
 bool is_source(const std::string &path) { return fs::path(path).extension() == ".cl"; }
 
-builder::HostStepOptions host_options(const CompileArguments &options) {
-  const std::string store = store_file(options.store);
-  make_store_folder(store);
-  return {options.jobs.value_or(builder::usable_cpus()), store, options.roots};
-}
-
 // Compiles sources that have no manifest.
 std::optional<Input> read_sources(const CompileArguments &options, int *exit_code) {
   const builder::Sources sources{{options.inputs.begin(), options.inputs.end()},
@@ -104,8 +96,8 @@ std::optional<Input> read_sources(const CompileArguments &options, int *exit_cod
                                  options.build_options,
                                  {options.include_dirs.begin(), options.include_dirs.end()}};
   return compile_manifest(builder::manifest_of(sources),
-                          builder::path_for_sources(sources).string(), options.tools,
-                          host_options(options), exit_code);
+                          builder::path_for_sources(sources).string(), options.tools, options.host,
+                          exit_code);
 }
 
 Status check_inputs(const CompileArguments &options, bool sources, bool spool) {
@@ -124,7 +116,7 @@ Status check_inputs(const CompileArguments &options, bool sources, bool spool) {
   }
   const bool only_for_sources =
       !options.build_options.empty() || !options.program.empty() || !options.include_dirs.empty();
-  if ((sources || spool) && !options.roots.empty()) {
+  if ((sources || spool) && !options.host.roots.empty()) {
     return {Code::bad_argument, "--root is for the paths in a manifest"};
   }
   if (!sources && only_for_sources) {
@@ -176,10 +168,9 @@ int run(const CompileArguments &options) {
   const bool spool = !sources && !is_manifest(options.inputs[0]) && is_spool(options.inputs[0]);
   if (Status s = check_inputs(options, sources, spool); !s.ok()) return fail(s);
   int exit_code = kDone;
-  auto input =
-      sources ? read_sources(options, &exit_code)
-      : spool ? read_recorded(options.inputs[0], options.tools, &exit_code)
-              : read_input(options.inputs[0], options.tools, host_options(options), &exit_code);
+  auto input = sources ? read_sources(options, &exit_code)
+               : spool ? read_recorded(options.inputs[0], options.tools, &exit_code)
+                       : read_input(options.inputs[0], options.tools, options.host, &exit_code);
   if (!input) return exit_code;
   packs::Contents &contents = input->contents;
   const bool failed = !input->failures.empty() && !options.keep_going;
@@ -233,7 +224,7 @@ void add_compile(CLI::App &app, Command *command) {
       ->type_name("DIR")
       ->expected(1)
       ->take_all();
-  add_root_option(*sub, &options->roots);
+  add_root_option(*sub, &options->host.roots);
   add_program_option(*sub, &options->program,
                      "Name of the only source's program; default: the file's, without .cl");
   sub->add_option("--depfile", options->depfile,
@@ -243,8 +234,8 @@ void add_compile(CLI::App &app, Command *command) {
                 "Fail if a variant has no SPIR-V, instead of packing its source alone");
   sub->add_flag("-k,--keep-going", options->keep_going,
                 "Write the pack even if some variants fail");
-  add_jobs_option(*sub, &options->jobs);
-  add_store_option(*sub, &options->store);
+  add_jobs_option(*sub, &options->host.jobs);
+  add_store_option(*sub, &options->host.store);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }

@@ -33,9 +33,8 @@ struct OverlayArguments {
   std::string folder;
   std::string output;
   bool json = false;
-  double timeout_seconds = 600;
-  std::optional<std::size_t> jobs;  // none: one for each CPU
-  pid_t after = 0;                  // a process to wait for; 0: none
+  builder::BuildOptions build;
+  pid_t after = 0;  // a process to wait for; 0: none
 };
 
 int show(const OverlayArguments &options) {
@@ -146,14 +145,10 @@ void print_result(const OverlayArguments &options, const builder::OverlayBuild &
 // Builds until nothing is left that was noted for a driver that is here.
 Result<builder::OverlayBuild> build_all(const OverlayArguments &options,
                                         const std::vector<builder::DeviceInfo> &devices) {
-  builder::BuildOptions build;
-  build.timeout = in_milliseconds(options.timeout_seconds);
-  build.memory = std::uint64_t{4} << 30;
-  build.jobs = options.jobs.value_or(builder::usable_cpus());
   BuildProgress progress;
   builder::OverlayBuild all;
   for (;;) {
-    auto some = builder::build_overlay(options.folder, devices, build,
+    auto some = builder::build_overlay(options.folder, devices, options.build,
                                        options.after == 0 ? &progress : nullptr);
     end_progress();
     if (!some.ok()) return some;
@@ -215,6 +210,7 @@ int clear(const OverlayArguments &options) {
 
 void add_overlay(CLI::App &app, Command *command) {
   auto options = std::make_shared<OverlayArguments>();
+  options->build.limits = {std::chrono::minutes(10), kJobMemory};
   CLI::App *sub =
       app.add_subcommand("overlay", "Show, pack or clear what was compiled on this device");
   sub->require_subcommand(1);
@@ -234,8 +230,9 @@ void add_overlay(CLI::App &app, Command *command) {
   CLI::App *built =
       add("build",
           "Build the programs that the layer noted, for later starts of their applications", build);
-  add_jobs_option(*built, &options->jobs);
-  add_timeout_option(*built, &options->timeout_seconds, "Seconds that each step of a job may take");
+  add_jobs_option(*built, &options->build.jobs);
+  add_timeout_option(*built, &options->build.limits.timeout,
+                     "Seconds that each step of a job may take");
   built
       ->add_option("--after", options->after,
                    "First wait until this process ends, or a minute; then give way to all others. "

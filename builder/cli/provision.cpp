@@ -26,7 +26,7 @@ struct ProvisionArguments : DeviceOptions {
   bool remove = false;
   bool launch = false;
   std::string overlay;
-  double timeout_seconds = 120;
+  std::chrono::milliseconds timeout{120'000};
 };
 
 int remove_all(const ProvisionArguments &options) {
@@ -123,8 +123,7 @@ int launch(const ProvisionArguments &options, const packs::Contents &contents,
            nlohmann::json *answer, std::string *text) {
   const auto devices = find_devices(options.selector);
   if (!devices.ok()) return fail(devices.status());
-  const builder::WarmOptions warm{options.pack, options.program, options.overlay,
-                                  in_milliseconds(options.timeout_seconds)};
+  const builder::WarmOptions warm{options.pack, options.program, options.overlay, options.timeout};
   int exit_code = kDone;
   nlohmann::json all = nlohmann::json::array();
   for (const builder::DeviceInfo &device : *devices) {
@@ -196,7 +195,7 @@ void add_provision(CLI::App &app, Command *command) {
   add_device_option(*sub, &options->selector);
   add_program_option(*sub, &options->program);
   add_overlay_option(*sub, &options->overlay, "Also fill this overlay");
-  add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one program may take");
+  add_timeout_option(*sub, &options->timeout, "Seconds that one program may take");
   for (const char *name : {"--device", "--program", "--overlay", "--timeout"}) {
     sub->get_option(name)->needs(launch);
   }

@@ -27,10 +27,8 @@ struct RunArguments {
   std::string report;
   std::vector<std::string> parameters;
   std::vector<std::size_t> local;
-  unsigned launches = 1;
   std::string raw;
   bool reference = false;
-  bool prints = false;
   builder::ReferenceOptions references;
   bool json = false;
 };
@@ -118,7 +116,7 @@ Status check_files(const RunArguments &options, const packs::Program &program) {
   }
   for (const std::string &path : outputs) {
     if (path.empty()) continue;
-    Status status = check_output(path, {options.image, options.load.pack});
+    Status status = check_output(path, {options.image, options.load.pack_path});
     if (!status.ok()) return status;
   }
   if (!options.reference || !options.output.empty() || !options.raw.empty()) return {};
@@ -212,7 +210,7 @@ void summarise(const RunArguments &options, const builder::RunResult &result,
         {"schema", 1},
         {"report", result.report},
         {"check", checked},
-        {"printed", options.prints ? nlohmann::json(result.printed) : nlohmann::json()},
+        {"printed", options.load.prints ? nlohmann::json(result.printed) : nlohmann::json()},
         {"stages", stages},
         {"device_nanoseconds", launched.device_nanoseconds()},
         {"host_nanoseconds", launched.host_nanoseconds}});
@@ -259,11 +257,9 @@ Result<builder::RunRequest> make_request(const RunArguments &options, const buil
   auto request = make_request(options.load);
   if (!request.ok()) return request;
   request->launch = true;
-  request->prints = options.prints;
   request->size = work.size;
   request->inputs = work.inputs;
   request->parameters = parameters;
-  request->launches = options.launches;
   request->local = asked_local(options);
   return request;
 }
@@ -286,7 +282,7 @@ int run(const RunArguments &options) {
   if (Status s = check_files(options, program); !s.ok()) return fail(s);
   builder::ReferenceOptions references = options.references;
   if (options.reference) references.no_check = false;
-  const auto reference = builder::Reference::find(program, options.load.pack, references);
+  const auto reference = builder::Reference::find(program, options.load.pack_path, references);
   if (!reference.ok()) return fail(reference.status());
   const auto work = builder::read_work(
       program, {options.image, options.size, !options.parameters.empty()}, *reference);
@@ -344,14 +340,14 @@ void add_run(CLI::App &app, Command *command) {
       ->expected(1, 3)
       ->check(CLI::Range(1, 1 << 30).description(""))
       ->type_name("N");
-  sub->add_option("--launches", options->launches,
+  sub->add_option("--launches", options->load.launches,
                   "Launch N times, and show the time of the last launch")
       ->check(CLI::Range(1, 1000000).description(""))
       ->type_name("N")
       ->capture_default_str();
   sub->add_option("--raw", options->raw, "Write the outputs' bytes here, one plane after the other")
       ->type_name("FILE");
-  sub->add_flag("--printf", options->prints, "Show what the kernels and the driver print");
+  sub->add_flag("--printf", options->load.prints, "Show what the kernels and the driver print");
   sub->add_flag("--reference-only", options->reference,
                 "Write the reference's result, without a device");
   add_reference_options(*sub, &options->references);
@@ -370,7 +366,7 @@ void add_explain(CLI::App &app, Command *command) {
       "Load without launching; show which code serves (binary, SPIR-V, source), and why nothing "
       "better does");
   add_load_options(*sub, &options->load);
-  sub->add_flag("--unload-compiler", options->load.unload_compiler,
+  sub->add_flag("--unload-compiler", options->load.unload,
                 "Ask the driver to unload its compiler after the load, and report memory use");
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(options->load, options->json); }; });

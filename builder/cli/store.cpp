@@ -57,7 +57,7 @@ Status check_bytes(const std::string &text) {
 
 // Opens the store. Fails if the file does not exist, because these commands make no store.
 Result<builder::Store> open_store(const StoreArguments &options) {
-  const std::string file = store_file(options.store);
+  const std::string &file = options.store;
   if (file.empty()) return Status(Code::failed, "no store is named: give --store FILE");
   std::error_code error;
   if (!fs::exists(file, error)) return Status(Code::failed, file + ": there is no such file");

@@ -15,15 +15,11 @@ namespace kiln::cli {
 namespace {
 
 struct TuneArguments {
-  std::string input;
+  builder::TuneOptions tune;
   std::string selector;
   std::string output;
-  std::vector<std::string> programs;
-  std::string variant;
   std::vector<std::string> sizes;
   std::string budget = "60s";
-  double timeout_seconds = 60;
-  builder::ReferenceOptions reference;
   bool json = false;
 };
 
@@ -32,36 +28,31 @@ Result<builder::TuneOptions> parse(const TuneArguments &options) {
   if (!budget.ok()) return budget.status();
   const auto sizes = read_sizes(options.sizes);
   if (!sizes.ok()) return sizes.status();
-  builder::TuneOptions tune;
+  builder::TuneOptions tune = options.tune;
   tune.budget_seconds = *budget;
   tune.sizes = *sizes;
-  tune.pack_path = options.input;
-  tune.programs = options.programs;
-  tune.variant = options.variant;
-  tune.reference = options.reference;
-  tune.timeout = in_milliseconds(options.timeout_seconds);
   return tune;
 }
 
 // Checks that the pack has the programs, and that one of them has the variant. Fails with
 // Code::bad_argument.
 Status knows_names(const packs::Contents &contents, const TuneArguments &options) {
-  for (const std::string &name : options.programs) {
-    if (Status s = check_program(contents, options.input, name); !s.ok()) return s;
+  for (const std::string &name : options.tune.programs) {
+    if (Status s = check_program(contents, options.tune.pack_path, name); !s.ok()) return s;
   }
   std::set<std::string> variants;
   for (const packs::Program &program : contents.programs) {
-    const bool chosen = options.programs.empty() ||
-                        std::find(options.programs.begin(), options.programs.end(), program.name) !=
-                            options.programs.end();
+    const bool chosen = options.tune.programs.empty() ||
+                        std::find(options.tune.programs.begin(), options.tune.programs.end(),
+                                  program.name) != options.tune.programs.end();
     if (!chosen) continue;
     for (const packs::Variant &variant : program.variants) variants.insert(variant.name);
   }
-  if (options.variant.empty() || variants.count(options.variant) != 0) return {};
-  return {
-      Code::bad_argument,
-      fmt::format("no variant {}: {}", options.variant,
-                  builder::expected_one_of(options.variant, {variants.begin(), variants.end()}))};
+  if (options.tune.variant.empty() || variants.count(options.tune.variant) != 0) return {};
+  return {Code::bad_argument,
+          fmt::format(
+              "no variant {}: {}", options.tune.variant,
+              builder::expected_one_of(options.tune.variant, {variants.begin(), variants.end()}))};
 }
 
 // Returns "81.20 us" or "1.234 ms"; "-" if there is no time.
@@ -173,7 +164,7 @@ struct Rows {
 Status write(const TuneArguments &options, const packs::Contents &read,
              const std::vector<builder::TunedDevice> &results, Rows *rows) {
   const packs::FolderLock lock = lock_output(options.output);
-  auto latest = latest_contents(options.input, options.output, read);
+  auto latest = latest_contents(options.tune.pack_path, options.output, read);
   if (!latest.ok()) return latest.status();
   for (const builder::TunedDevice &tuned : results) {
     rows->measured += builder::store_tunings(tuned, &*latest);
@@ -187,7 +178,7 @@ int run(const TuneArguments &options) {
   const auto tune = parse(options);
   if (!tune.ok()) return fail(tune.status());
   if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
-  auto open = open_pack(options.input);
+  auto open = open_pack(options.tune.pack_path);
   if (!open.ok()) return fail(open.status());
   packs::Contents &contents = open->contents;
   if (Status s = knows_names(contents, options); !s.ok()) return fail(s);
@@ -228,13 +219,14 @@ void add_tune(CLI::App &app, Command *command) {
   CLI::App *sub = app.add_subcommand(
       "tune",
       "Measure which work-group sizes and variants are fastest, and record them in the pack");
-  sub->add_option("pack", options->input, "Pack with programs")->required();
+  sub->add_option("pack", options->tune.pack_path, "Pack with programs")->required();
   add_device_option(*sub, &options->selector);
   add_output_option(*sub, &options->output, "Pack to write; may be the input")->required();
-  sub->add_option("--program", options->programs, "Only this program; default: all; repeatable")
+  sub->add_option("--program", options->tune.programs,
+                  "Only this program; default: all; repeatable")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  add_variant_option(*sub, &options->variant, "Only this variant; default: all");
+  add_variant_option(*sub, &options->tune.variant, "Only this variant; default: all");
   sub->add_option("--size", options->sizes,
                   "WxH or WxHxD; default: from the manifest, one for each size class")
       ->type_name("SIZE,...")
@@ -243,9 +235,9 @@ void add_tune(CLI::App &app, Command *command) {
   sub->add_option("--budget", options->budget, "Time for each device: 60s, 500ms, 2m")
       ->type_name("TIME")
       ->capture_default_str();
-  add_timeout_option(*sub, &options->timeout_seconds,
+  add_timeout_option(*sub, &options->tune.timeout,
                      "Seconds that one variant may take beyond its share of the budget");
-  add_reference_options(*sub, &options->reference);
+  add_reference_options(*sub, &options->tune.reference);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }

@@ -51,9 +51,9 @@ struct WatchArguments {
   std::string folder;  // of Mesa's cache
   builder::ReferenceOptions references;
   bool full_speed = false;
-  double timeout_seconds = 600;                   // at the lowest priority a busy machine is slow
+  std::chrono::milliseconds timeout{600'000};     // at the lowest priority a busy machine is slow
   std::uint64_t memory = std::uint64_t{4} << 30;  // bytes
-  std::optional<std::size_t> jobs;
+  std::size_t jobs = 1;
   bool json = false;
 
   std::string in_state(const char *name) const { return (fs::path(state) / name).string(); }
@@ -390,13 +390,13 @@ void Watch::build() {
   }
   if (!options_.full_speed) take_lowest_priority();
   builder::BuildOptions build;
-  build.timeout = in_milliseconds(options_.timeout_seconds);
-  build.memory = options_.memory;
+  build.limits.timeout = options_.timeout;
+  build.limits.memory = options_.memory;
   build.references = options_.references;
   build.input = options_.base.empty() ? options_.pack : options_.base;
   // Of the state's own, so that a repeated command resumes whoever calls it.
   build.store = {options_.in_state("jobs.sqlite"), false, false};
-  build.jobs = options_.jobs.value_or(std::min(builder::usable_cpus(), kMaxJobs));
+  build.jobs = options_.jobs;
   BuildProgress progress;
   builder::BuildResult result =
       builder::build_on_devices(*base_, devices, contents_, build, &progress);
@@ -671,7 +671,7 @@ void add_watch(CLI::App &app, Command *command) {
                 "Build at the usual priority, not at the lowest");
   add_device_option(*sub, &options->selector);
   add_reference_options(*sub, &options->references);
-  add_timeout_option(*sub, &options->timeout_seconds, "Seconds that each step of a job may take");
+  add_timeout_option(*sub, &options->timeout, "Seconds that each step of a job may take");
   add_jobs_option(*sub, &options->jobs);
   add_json_flag(*sub, &options->json);
   sub->callback([=] {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Request for one job of a build: a variant for a device.
+// Options of all jobs of a build, and the request for one: a variant for a device.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -27,24 +28,28 @@ inline bool needs_proof(const packs::Variant &variant) {
   return runtime::requires_word(variant.requirements, runtime::kProof);
 }
 
-struct JobRequest {
+// Options of all jobs of a build.
+struct JobOptions {
+  CallLimits limits{std::chrono::minutes(2)};  // for each step in a process
+  bool finish = true;                          // false: leave the driver's binaries as they are
+  // False: the driver acts as a device that is not there. A launch that ends the process is then no
+  // fault of the binary, and what it compiled before counts.
+  bool has_hardware = true;
+  // Compute capabilities for which NVIDIA's linker also makes code; 1000 means 10.0.
+  std::vector<std::uint32_t> gpu_archs{};
+};
+
+struct JobRequest : JobOptions {
   const DeviceInfo &device;
   const packs::Program &program;
   const packs::Variant &variant;
-  CallLimits limits;   // for each step in a process
-  bool finish = true;  // false: leave the driver's binary as it is
-  TunedSizes tuned{};  // work-group sizes to finish for
-  // Compute capabilities for which NVIDIA's linker also makes code; 1000 means 10.0.
-  std::vector<std::uint32_t> gpu_archs{};
+  TunedSizes tuned{};             // work-group sizes to finish for
   packs::Bytes device_entries{};  // from harvest_device_entries(), for drivers with a shader cache
   bool repeat_launches = true;    // repeat recorded launches to finish; may end the process
   std::vector<Duplicate> duplicates{};
   const ResultCheck *check = nullptr;  // comparison of results; null: none
   bool parallel = false;               // other jobs compile at the same time
   bool launch_source = true;           // launch the built program if results are compared with it
-  // False: the driver acts as a device that is not there. A launch that ends the process is then no
-  // fault of the binary, and what it compiled before counts.
-  bool has_hardware = true;
 };
 
 }  // namespace kiln::builder

@@ -90,17 +90,17 @@ std::vector<std::string> platforms_of(const std::vector<DeviceInfo> &devices) {
 // failure, which the jobs then report ("Mesa wrote no shader cache").
 std::vector<packs::Bytes> harvest_all_device_entries(const packs::Contents &base,
                                                      const std::vector<DeviceInfo> &devices,
-                                                     const std::vector<Job> &plan, bool finish,
-                                                     std::chrono::milliseconds timeout) {
+                                                     const std::vector<Job> &plan,
+                                                     const JobOptions &options) {
   std::vector<packs::Bytes> device_entries(devices.size());
-  for (std::size_t d = 0; d < devices.size() && finish; ++d) {
+  for (std::size_t d = 0; d < devices.size() && options.finish; ++d) {
     const bool compiles = std::any_of(plan.begin(), plan.end(), [&](const Job &job) {
       return job.device == d && job.need == Need::compile &&
              knows_launches(program_of(base, job), variant_of(base, job));
     });
     if (compiles && devices[d].virtual_device == nullptr &&
         devices[d].description.finishing == runtime::Finishing::shader_cache) {
-      (void)harvest_device_entries(devices[d], timeout).move_to(&device_entries[d]);
+      (void)harvest_device_entries(devices[d], options.limits.timeout).move_to(&device_entries[d]);
     }
   }
   return device_entries;
@@ -197,11 +197,7 @@ JobEnd end_of(const Task &task, std::chrono::milliseconds took) {
 }
 
 JobRequest request_of(const Task &task, const BuildOptions &options) {
-  JobRequest request{task.device, task.program, task.variant, {options.timeout, options.memory}};
-  request.finish = options.finish;
-  request.has_hardware = options.has_hardware;
-  request.tuned = task.tuned;
-  request.gpu_archs = options.gpu_archs;
+  JobRequest request{options, task.device, task.program, task.variant, task.tuned};
   request.device_entries = task.device_entries;
   request.check = task.check;
   request.duplicates = task.duplicates;
@@ -533,13 +529,12 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
   packs::Contents records;  // both have measurements
   packs::merge_records(base, &records);
   packs::merge_records(earlier, &records);
-  const std::vector<Job> plan =
-      make_plan(base, devices, earlier.targets,
-                {options.finish, records.tunings, options.gpu_archs, options.preferred,
-                 options.shard, options.require_proof});
+  PlanOptions how = options;
+  how.tunings = records.tunings;
+  const std::vector<Job> plan = make_plan(base, devices, earlier.targets, how);
   watcher.planned(count_jobs(plan), options.jobs);
   const std::vector<packs::Bytes> device_entries =
-      harvest_all_device_entries(base, devices, plan, options.finish, options.timeout);
+      harvest_all_device_entries(base, devices, plan, options);
   const std::vector<std::string> platforms = platforms_of(devices);
   std::vector<Task> tasks =
       make_tasks(base, devices, records.tunings, device_entries, platforms, plan);
@@ -578,15 +573,15 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
 
 Result<std::vector<bool>> stored_jobs(const packs::Contents &base,
                                       const std::vector<DeviceInfo> &devices,
-                                      const std::vector<packs::Tuning> &tunings,
                                       const std::vector<Job> &plan, const BuildOptions &options) {
   std::vector<bool> stored(plan.size(), false);
   std::error_code error;
   if (!std::filesystem::exists(options.store.file, error)) return stored;
   const std::vector<packs::Bytes> device_entries =
-      harvest_all_device_entries(base, devices, plan, options.finish, options.timeout);
+      harvest_all_device_entries(base, devices, plan, options);
   const std::vector<std::string> platforms = platforms_of(devices);
-  std::vector<Task> tasks = make_tasks(base, devices, tunings, device_entries, platforms, plan);
+  std::vector<Task> tasks =
+      make_tasks(base, devices, options.tunings, device_entries, platforms, plan);
   const auto checks = set_checks(base, options, "", &tasks);
   JobStore store(options.store);
   if (!store.status().ok()) return store.status();

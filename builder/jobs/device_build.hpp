@@ -3,7 +3,6 @@
 // Blobs of results wait on disk, and failures that are alike are grouped.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -36,20 +35,11 @@ class Spill {
   bool is_refused_ = false;  // the disk refused
 };
 
-struct BuildOptions {
-  std::chrono::milliseconds timeout{120'000};  // for each step of a job in a driver
-  std::uint64_t memory = 0;                    // bytes that a process may hold; 0: no limit
-  std::size_t jobs = 1;                        // number that run in parallel
-  bool finish = true;                          // false: leave the driver's binaries as they are
-  bool has_hardware = true;                    // as in JobRequest
-  // NVIDIA's compute capabilities to make code for besides the device's own; 1000 means 10.0.
-  std::vector<std::uint32_t> gpu_archs{};
-  bool preferred = false;  // as in PlanOptions
-  Shard shard{};           // as in PlanOptions
+struct BuildOptions : PlanOptions {
+  std::size_t jobs = 1;  // number that run in parallel
   StoreOptions store{};
   ReferenceOptions references{};  // references to compare results with
   std::string input{};            // manifest or pack; files of references lie beside it
-  bool require_proof = false;     // fail binaries whose results were not compared
 };
 
 // A job that gave no binary, with the driver's message or the way it died.
@@ -95,11 +85,10 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
                              BuildObserver *observer);
 
 // Returns for each job of `plan` whether it would be compiled and the store has it. `plan` is from
-// make_plan() with the same options, and `tunings` are the plan's. If there is a store, opens
-// Mesa's devices as a build does. Fails as Store::open() does.
+// make_plan() with the same options. If there is a store, opens Mesa's devices as a build does.
+// Fails as Store::open() does.
 Result<std::vector<bool>> stored_jobs(const packs::Contents &base,
                                       const std::vector<DeviceInfo> &devices,
-                                      const std::vector<packs::Tuning> &tunings,
                                       const std::vector<Job> &plan, const BuildOptions &options);
 
 // Failures with the same log, since one fault of a source or a driver fails many jobs.

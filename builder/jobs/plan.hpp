@@ -10,6 +10,7 @@
 
 #include "builder/base/builder_status.hpp"
 #include "builder/device/device_info.hpp"
+#include "builder/finish/job_request.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
@@ -45,13 +46,12 @@ struct Job {
   std::string reason;  // why, as a sentence without a full stop
 };
 
-struct PlanOptions {
-  bool finish = true;                      // recompile binaries that are not final but could be
-  std::vector<packs::Tuning> tunings{};    // measured work-group sizes, of any device
-  std::vector<std::uint32_t> gpu_archs{};  // as in BuildOptions
-  bool preferred = false;                  // only preferred_variant() of each program
-  Shard shard{};                           // jobs of other shards are left to other builds
-  bool require_proof = false;              // compile again binaries without a proof
+// `finish` and `gpu_archs` also decide what is compiled again.
+struct PlanOptions : JobOptions {
+  std::vector<packs::Tuning> tunings{};  // measured work-group sizes, of any device
+  bool preferred = false;                // only preferred_variant() of each program
+  Shard shard{};                         // jobs of other shards are left to other builds
+  bool require_proof = false;            // fail binaries whose results were not compared
 };
 
 // Returns one job for each distinct binary key and variant, in the order of `devices`, then of

@@ -134,7 +134,7 @@ Status judge_results(const JobRequest &request, const Expect &expect, const Proo
 Status judge_duplicates(const JobRequest &request, const Expect &expect, const ProofRequest &how,
                         Prover *prover, const packs::Binary &binary, bool intermediate) {
   for (const Duplicate &duplicate : request.duplicates) {
-    JobRequest own{request.device, *duplicate.program, *duplicate.variant, request.limits};
+    JobRequest own{{request.limits}, request.device, *duplicate.program, *duplicate.variant};
     own.check = duplicate.check;
     ProofRequest launch{own.program, own.variant};
     launch.check = own.check;

@@ -5,17 +5,21 @@
 
 #include <cerrno>
 #include <ctime>
+#include <filesystem>
 #include <utility>
 
 #include <fcntl.h>
 
 #include <fmt/format.h>
 
+#include "builder/base/this_process.hpp"
 #include "builder/store/blobs.hpp"
 
 namespace kiln::builder {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 struct flock one_byte(short type, long place) {
   struct flock range {};
@@ -112,7 +116,21 @@ json read_answer(Database &database, const packs::Digest &name) {
   return answer;
 }
 
+// Returns the store in the user's cache; empty if the environment names no home.
+std::string store_in_cache() {
+  const std::string cache = variable("XDG_CACHE_HOME");
+  if (fs::path(cache).is_absolute()) return cache + "/kiln/jobs.sqlite";  // as XDG demands
+  const std::string home = variable("HOME");
+  return home.empty() ? "" : home + "/.cache/kiln/jobs.sqlite";
+}
+
 }  // namespace
+
+std::string default_store() {
+  const std::string file = variable("KILN_STORE");
+  if (file.empty()) return store_in_cache();
+  return file == "none" ? "" : file;
+}
 
 Claims::Claim &Claims::Claim::operator=(Claim &&other) noexcept {
   std::swap(file_, other.file_);
@@ -152,6 +170,10 @@ Action::Action(std::string canonical)
     : text(std::move(canonical)), key(packs::blake2b(view_of(std::string_view(text)))) {}
 
 Result<Store> Store::open(const std::string &path) {
+  if (path == store_in_cache()) {
+    std::error_code ignored;  // opening the file gives a better message
+    fs::create_directories(fs::path(path).parent_path(), ignored);
+  }
   auto database = Database::open(path);
   if (!database.ok()) return database.status();
   const Status status = recognise(*database, path);

@@ -76,6 +76,11 @@ struct StoredJob {
   std::int64_t deaths = 0;        // number of failures; set by the store
 };
 
+// Returns the store that commands use if none is named: KILN_STORE from the environment, else
+// kiln/jobs.sqlite in the user's cache (XDG_CACHE_HOME or ~/.cache). Empty, which means none, if
+// KILN_STORE is the word "none", or if none of these is set.
+std::string default_store();
+
 // One SQLite file. Beside it are "-claims" and, while it is open, two files of SQLite's own.
 // Several processes may have it open. A connection must not cross a fork: children are forked
 // before.

@@ -111,7 +111,7 @@ void fill_store(const std::string &file, const packs::Contents &base, const pack
   const auto start = builder::Clock::now();
   for (std::size_t i = 0; i < base.programs.size(); ++i) {
     const packs::Program &program = base.programs[i];
-    builder::JobRequest request{device, program, program.variants[0], {std::chrono::minutes(2)}};
+    builder::JobRequest request{{}, device, program, program.variants[0]};
     request.check = &checks[i];
     const auto action = builder::action_of(request, platform);
     nlohmann::json answer{{"binary", builder::to_json(target.binaries[i])},

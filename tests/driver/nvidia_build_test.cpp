@@ -115,7 +115,7 @@ TEST_CASE("a linker that does its work badly costs a job its cubin alone") {
   for (const auto &row : rows) {
     const std::string pack = nvidia().path("bad-linker.kiln");
     BuildOptions options;
-    options.timeout = std::chrono::seconds(std::string(row.linker) == "hang" ? 6 : 60);
+    options.limits.timeout = std::chrono::seconds(std::string(row.linker) == "hang" ? 6 : 60);
     const Build build =
         nvidia().build(with_linker(row.linker), pack, options, "", launchable(), other);
     INFO(row.linker << texts(build.failures).dump() << texts(build.unfinished).dump());
@@ -253,7 +253,7 @@ TEST_CASE("a linker that dies over a later architecture leaves the device's own 
       BuildOptions options;
       options.gpu_archs = {1000};
       options.finish = finish;
-      options.timeout = std::chrono::seconds(*way == 'h' ? 6 : 60);
+      options.limits.timeout = std::chrono::seconds(*way == 'h' ? 6 : 60);
       const Build build =
           nvidia().build(with_linker(way), nvidia().path("also-dead.kiln"), options);
       INFO(way << finish << texts(build.failures).dump() << texts(build.unfinished).dump());

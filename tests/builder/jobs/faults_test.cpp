@@ -162,7 +162,7 @@ TEST_CASE("a driver that crashes, hangs, exits or lies fails that job by name an
   KILN_NEEDS_POCL();
   const DeviceInfo device = scripted_pocl();
   BuildOptions options;
-  options.timeout = std::chrono::seconds(10);
+  options.limits.timeout = std::chrono::seconds(10);
   const BuildResult result = build_on_devices(faulty(), {device}, {}, options, nullptr);
   CHECK(result.compiled == 2);
   CHECK(result.contents.targets.size() == 1);
@@ -192,7 +192,7 @@ TEST_CASE("a job that hangs holds up none of those beside it, and is the one tha
                     {variant("a_hang", calling("kiln_test_hang")), variant("b_good", "out[0] = 1;"),
                      variant("c_good", "out[0] = 2;")}}};
   BuildOptions options;
-  options.timeout = std::chrono::seconds(10);
+  options.limits.timeout = std::chrono::seconds(10);
   options.jobs = 2;
   LineObserver observed;
   const BuildResult result = build_on_devices(base, {device}, {}, options, &observed);
@@ -215,7 +215,7 @@ TEST_CASE("a driver that takes all memory fails its job, and the next one is wel
        {variant("a_good", "out[0] = 1;"), variant("b_hoard", calling("kiln_test_hoard")),
         variant("c_good", "out[0] = 2;")}}};
   BuildOptions options;
-  options.memory = std::uint64_t{2} << 30;
+  options.limits.memory = std::uint64_t{2} << 30;
   const BuildResult result = build_on_devices(base, {device}, {}, options, nullptr);
   CHECK(result.compiled == 2);
   REQUIRE(result.failures.size() == 1);

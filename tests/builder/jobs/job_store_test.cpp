@@ -73,8 +73,8 @@ class Builder {
   }
 
   std::vector<bool> stored(const packs::Contents &base) {
-    const auto plan = make_plan(base, {device_}, {}, {options.finish});
-    const auto answer = stored_jobs(base, {device_}, {}, plan, options);
+    const auto plan = make_plan(base, {device_}, {}, options);
+    const auto answer = stored_jobs(base, {device_}, plan, options);
     REQUIRE(answer.ok());
     return *answer;
   }
