@@ -55,6 +55,12 @@ std::string progress_text(const ProgressState &progress) {
   return text;
 }
 
+std::string count(std::uint64_t n, const std::string &noun) {
+  if (n == 1) return "1 " + noun;
+  const bool y = noun.ends_with("ry");  // a binary, an entry
+  return fmt::format("{} {}{}", n, y ? noun.substr(0, noun.size() - 1) : noun, y ? "ies" : "s");
+}
+
 std::string cut_line(const std::string &line, std::size_t columns) {
   constexpr std::size_t kDots = 3;
   // `end` is the number of bytes to keep if the line is too long.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The progress of a long command, as one line. Pure.
+// The progress of a long command, as one line; numbers of things. Pure.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace kiln::builder {
@@ -22,6 +23,9 @@ struct ProgressState {
 // remaining time appear once three jobs were timed, over at least two seconds. Control characters
 // in names are shown as "?".
 std::string progress_text(const ProgressState &progress);
+
+// Returns "1 program", "2 programs" or "3 entries".
+std::string count(std::uint64_t n, const std::string &noun);
 
 // Cuts a line of UTF-8 to at most `columns` characters, ending with "..." if anything is cut off. A
 // wide character counts as one.

@@ -8,8 +8,10 @@
 namespace kiln::cli {
 namespace {
 
-struct BenchArguments : DeviceOptions {
+struct BenchArguments {
   builder::StartupOptions startup;
+  std::string selector;
+  bool json = false;
 };
 
 std::string row_text(const builder::StartupRow &row) {
@@ -45,11 +47,11 @@ std::string row_text(const builder::StartupRow &row) {
 }
 
 int run_startup(const BenchArguments &options) {
-  const auto open = open_on_devices(options);
-  if (!open.ok()) return fail(open.status());
-  builder::StartupOptions startup = options.startup;
-  startup.pack_path = options.pack;
-  startup.program = options.program;
+  const builder::StartupOptions &startup = options.startup;
+  const auto pack = open_pack(startup.pack_path);
+  if (!pack.ok()) return fail(pack.status());
+  const auto devices = find_devices(options.selector);
+  if (!devices.ok()) return fail(devices.status());
   nlohmann::json rows = nlohmann::json::array();
   if (!options.json) {
     print(
@@ -58,9 +60,9 @@ int run_startup(const BenchArguments &options) {
                     startup.rounds, "", "source", "driver", "floor", "kiln", "overlay"));
   }
   int exit_code = kDone;
-  for (const builder::DeviceInfo &device : open->devices) {
+  for (const builder::DeviceInfo &device : *devices) {
     const builder::StartupRow row = builder::bench_startup(
-        open->pack.contents, device, startup, [&](std::size_t done, std::size_t all) {
+        pack->contents, device, startup, [&](std::size_t done, std::size_t all) {
           progress("measuring " + device.label(), done, all);
         });
     end_progress();
@@ -84,7 +86,9 @@ void add_bench(CLI::App &app, Command *command) {
       "startup",
       "Time until the first results: from source, the driver's own binaries, a pack's binaries in "
       "memory (the floor), the pack, and, without a binary, the second run (overlay)");
-  add_device_options(*sub, options.get(), "Pack with binaries for the devices");
+  add_pack_option(*sub, &options->startup.pack_path, "Pack with binaries for the devices");
+  add_device_option(*sub, &options->selector);
+  add_program_option(*sub, &options->startup.program);
   sub->add_option("--rounds", options->startup.rounds,
                   "Processes of each kind; half as many if one takes over a second")
       ->check(CLI::Range(1, 100000).description(""))

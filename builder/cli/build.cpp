@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln build: the plan, its jobs and their results; with --dry-run the plan alone.
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -37,6 +40,46 @@ struct BuildArguments {
   bool json = false;
   std::string events;  // file
 };
+
+// Output for the events of a command, one JSON line each.
+class EventOutput {
+ public:
+  // Opens the output: "-" is standard output, "" writes nowhere, and an existing file is emptied.
+  // Fails with Code::failed.
+  Status open(const std::string &path);
+
+  // Writes and flushes one line. The first failed write is reported once, on standard error; the
+  // command goes on all the same.
+  void write(const nlohmann::json &event);
+
+ private:
+  bool is_standard_output() const { return path_ == "-"; }
+
+  std::string path_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE *)> file_{nullptr, std::fclose};
+};
+
+Status EventOutput::open(const std::string &path) {
+  path_ = path;
+  if (path.empty() || is_standard_output()) return {};
+  file_.reset(std::fopen(path.c_str(), "we"));  // close-on-exec
+  return file_ ? Status() : Status(Code::failed, path + ": " + std::strerror(errno));
+}
+
+void EventOutput::write(const nlohmann::json &event) {
+  const std::string line =
+      event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  if (is_standard_output()) {
+    print_as_is(line);
+    std::fflush(stdout);  // end_output() reports the failure
+    return;
+  }
+  if (!file_) return;
+  const bool written = std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size();
+  if (written && std::fflush(file_.get()) == 0) return;
+  complain(path_ + ": no more events: " + std::strerror(errno));
+  file_.reset();
+}
 
 Status check_architecture(const std::string &text) {
   if (builder::parse_architecture(text)) return {};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output and its first failure, progress on the terminal, events, and functions that many
-// subcommands use on packs.
+// Output and its first failure, progress on the terminal, and the host step of several subcommands.
 #include "builder/cli/common.hpp"
 
 #include <cerrno>
@@ -18,12 +17,10 @@
 #include <fmt/format.h>
 
 #include "builder/base/this_process.hpp"
-#include "builder/inspect/pack_check.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/jobs/device_build.hpp"
 #include "builder/process/supervise.hpp"
 #include "kiln/packs/dictionary.hpp"
-#include "kiln/packs/output_file.hpp"
 #include "kiln/packs/writer.hpp"
 
 namespace kiln::cli {
@@ -83,11 +80,6 @@ void print_faults(const builder::BasePack &base) {
   print_alike(base.failures, base.bad_sources ? "" : "{} does not compile", "{} fail alike:");
   print_alike(base.without_il, "warning: {} has no IL, its source is all there is",
               "warning: {} have no IL, their source is all there is:");
-}
-
-std::string with_code(const Status &status) {
-  return fmt::format("{} [{}]", builder::printable_line(status.message),
-                     packs::code_name(status.code));
 }
 
 }  // namespace
@@ -204,28 +196,6 @@ void BuildProgress::show() {
                  running_.size(), running_.empty() ? "" : running_.begin()->second});
 }
 
-Status EventOutput::open(const std::string &path) {
-  path_ = path;
-  if (path.empty() || is_standard_output()) return {};
-  file_.reset(std::fopen(path.c_str(), "we"));  // close-on-exec
-  return file_ ? Status() : Status(Code::failed, path + ": " + std::strerror(errno));
-}
-
-void EventOutput::write(const nlohmann::json &event) {
-  const std::string line =
-      event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  if (is_standard_output()) {
-    print_as_is(line);
-    std::fflush(stdout);  // end_output() reports the failure
-    return;
-  }
-  if (!file_) return;
-  const bool written = std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size();
-  if (written && std::fflush(file_.get()) == 0) return;
-  complain(path_ + ": no more events: " + std::strerror(errno));
-  file_.reset();
-}
-
 void print_as_is(const std::string &text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written && output_error == 0) output_error = errno;
@@ -241,12 +211,6 @@ std::string one_line(const nlohmann::json &json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 void print(const nlohmann::json &json) { print_as_is(json_text(json)); }
-
-std::string count(std::size_t n, const std::string &noun) {
-  if (n == 1) return "1 " + noun;
-  const bool y = noun.ends_with("ry");  // a binary, an entry
-  return fmt::format("{} {}{}", n, y ? noun.substr(0, noun.size() - 1) : noun, y ? "ies" : "s");
-}
 
 void complain(const std::string &text) {
   end_progress();
@@ -282,10 +246,6 @@ int fail(const Status &status) {
   return exit_code_of(status);
 }
 
-Status as_failed(const Status &written) {
-  return written.ok() ? Status() : Status(Code::failed, written.message);
-}
-
 int end_output(int exit_code) {
   if (std::fflush(stdout) != 0 && output_error == 0) output_error = errno;
   if (output_error == 0) return exit_code;
@@ -294,83 +254,12 @@ int end_output(int exit_code) {
   return exit_code == kDone ? kSomeFailed : exit_code;
 }
 
-Result<double> read_budget(const std::string &text) {
-  char *end = nullptr;
-  double seconds = std::strtod(text.c_str(), &end);
-  const std::string unit(end);
-  const bool known = unit.empty() || unit == "s" || unit == "ms" || unit == "m";
-  if (unit == "ms") seconds /= 1000;
-  if (unit == "m") seconds *= 60;
-  if (known && end != text.c_str() && seconds > 0 && seconds <= 86400) return seconds;
-  return Status(Code::bad_argument,
-                "--budget takes a time like 60s, 500ms or 2m of at most a day, not " + text);
-}
-
-Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::string> &texts) {
-  std::vector<builder::ProblemSize> sizes;
-  for (const std::string &text : texts) {
-    const auto size = builder::parse_size(text);
-    if (!size) {
-      return Status(Code::bad_argument,
-                    "--size takes WIDTH, WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not " + text);
-    }
-    sizes.push_back(*size);
-  }
-  return sizes;
-}
-
-Result<OpenPack> open_pack(const std::string &path) {
-  OpenPack result;
-  Status status = packs::Pack::open_file(path.c_str(), &result.pack);
-  if (status.ok()) {
-    status = packs::read_contents(result.pack, &result.contents);
-    if (!status.ok()) status.message = path + ": " + status.message;
-  }
-  if (status.ok()) return result;
-  status.message = with_code(status);
-  return status;
-}
-
-Status in_pack(const std::string &path, const Status &status) {
-  return {status.code, with_code({status.code, path + ": " + status.message})};
-}
-
-Result<OpenPack> open_checked_pack(const std::string &path) {
-  auto open = open_pack(path);
-  if (!open.ok()) return open;
-  if (Status s = builder::check_variants(open->contents); !s.ok()) return in_pack(path, s);
-  return open;
-}
-
-bool is_spool(const std::string &path) {
-  std::error_code error;
-  return std::filesystem::is_directory(path, error);
-}
-
-Result<builder::Spool> open_spool(const std::string &path) {
-  auto spool = builder::read_spool(path);
-  if (spool.ok() || spool.status().code == Code::failed) return spool;
-  return Status(spool.status().code, with_code(spool.status()));
-}
-
 void add_reference_options(CLI::App &command, builder::ReferenceOptions *options) {
   command
       .add_option("--references", options->folder,
                   "Folder with the files and libraries that the manifest's references name")
       ->type_name("DIR");
   command.add_flag("--no-check", options->no_check, "Do not compare results");
-}
-
-Result<std::vector<builder::DeviceInfo>> find_devices(const std::string &selector) {
-  const auto devices = builder::list_devices();
-  if (!devices.ok()) return Status(Code::no_device, devices.status().message);
-  auto selected = builder::select_devices(*devices, selector);
-  if (!selected.empty()) return selected;
-  std::string text = fmt::format("no device matches \"{}\"; there are:", selector);
-  for (const auto &device : *devices) {
-    text += fmt::format("\n  {}  {}", device.index, device.label());
-  }
-  return Status(Code::no_device, std::move(text));
 }
 
 bool is_manifest(const std::string &path) {
@@ -396,19 +285,6 @@ std::optional<Input> read_input(const std::string &path, const HostTools &tools,
   }
   pack->contents.targets.clear();
   return Input{std::move(pack->contents), {}, {}};
-}
-
-Status check_output(const std::string &path, const std::vector<std::string> &inputs) {
-  std::error_code ignored;
-  for (const std::string &input : inputs) {
-    if (path != input && !std::filesystem::equivalent(path, input, ignored)) continue;
-    return {Code::bad_argument,
-            fmt::format("{} is an input; writing the output there would destroy it", path)};
-  }
-  if (path.empty()) return {Code::bad_argument, "the output has no name"};
-  packs::OutputFile probe;  // its temporary file is removed with it
-  const Status status = probe.open(path);
-  return status.ok() ? status : Status(Code::failed, with_code(status));
 }
 
 void add_compress_option(CLI::App &command, packs::WriteOptions *options) {
@@ -437,26 +313,6 @@ packs::FolderLock lock_output(const std::string &path) {
   return packs::FolderLock(path, [](const std::string &folder) {
     complain("waiting for another command that writes to " + folder);
   });
-}
-
-Result<packs::Contents> latest_contents(const std::string &input, const std::string &output,
-                                        const packs::Contents &read) {
-  std::error_code ignored;
-  if (!std::filesystem::equivalent(input, output, ignored)) return read;
-  auto open = open_pack(input);
-  if (!open.ok()) return open.status();
-  return std::move(open->contents);
-}
-
-Status write_output(const packs::Contents &contents, const std::string &path,
-                    const packs::WriteOptions &options) {
-  const Status status = packs::write_pack(contents, path, options);
-  if (status.ok()) return status;
-  if (status.code != Code::blob_corrupt) return {Code::failed, with_code(status)};
-  return {
-      Code::blob_corrupt,
-      fmt::format("{}: not written: an input's {}\nkiln: 'kiln pack verify' says which blob it is",
-                  path, with_code(status))};
 }
 
 void supervise_command(const std::string &text) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code that the subcommands share: their declarations, output, progress, exit codes, devices, host
-// tools, reading and writing packs.
+// Code that the subcommands share: their declarations, output, progress, exit codes, host tools.
 #pragma once
 
 #include <cstdio>
@@ -20,7 +19,7 @@
 #include "builder/base/this_process.hpp"
 #include "builder/compile/base_pack.hpp"
 #include "builder/device/opened_device.hpp"
-#include "builder/inspect/spool.hpp"
+#include "builder/inspect/pack_files.hpp"
 #include "builder/jobs/build_observer.hpp"
 #include "builder/launch/reference.hpp"
 #include "kiln/packs/contents.hpp"
@@ -54,27 +53,19 @@ class BuildProgress final : public builder::BuildObserver {
   builder::Clock::time_point start_{};          // when the first job started
 };
 
-// Output for the events of a command, one JSON line each.
-class EventOutput {
- public:
-  // Opens the output: "-" is standard output, "" writes nowhere, and an existing file is emptied.
-  // Fails with Code::failed.
-  builder::Status open(const std::string &path);
-
-  // Writes and flushes one line. The first failed write is reported once, on standard error; the
-  // command goes on all the same.
-  void write(const nlohmann::json &event);
-
- private:
-  bool is_standard_output() const { return path_ == "-"; }
-
-  std::string path_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE *)> file_{nullptr, std::fclose};
-};
-
+using builder::as_failed;
+using builder::check_output;
+using builder::check_program;
 using builder::Code;
+using builder::count;
+using builder::find_devices;
+using builder::in_pack;
+using builder::open_checked_pack;
+using builder::open_pack;
+using builder::OpenPack;
 using builder::Result;
 using builder::Status;
+using builder::write_output;
 
 // Exit codes of every subcommand.
 enum ExitCode {
@@ -138,15 +129,8 @@ void print(const nlohmann::json &json);
 void print_as_is(const std::string &text);
 // Prints a diagnostic on standard error, after "kiln: ", made printable as results are.
 void complain(const std::string &text);
-// Returns "1 program", "2 programs" or "3 entries".
-std::string count(std::size_t n, const std::string &noun);
 // Prints like complain(), but without "kiln: ": a compiler's message names its source itself.
 void pass_on(const std::string &text);
-
-struct OpenPack {
-  std::shared_ptr<const packs::Pack> pack;
-  packs::Contents contents;
-};
 
 // Returns the exit code for a status.
 int exit_code_of(const Status &status);
@@ -159,32 +143,8 @@ int fail(const Status &status);
 // `head` does.
 int end_output(int exit_code);
 
-// Parses "90", "90s", "500ms" or "2m", and returns seconds, at most a day. Fails with
-// Code::bad_argument for any other text.
-Result<double> read_budget(const std::string &text);
-// Parses the sizes of --size. Fails with Code::bad_argument if a text is not a size.
-Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::string> &texts);
-
-// Reads a pack with every section. Fails with the code of the pack's fault, whose name ends the
-// message.
-Result<OpenPack> open_pack(const std::string &path);
-// Returns the status with the name of the file at the beginning of its message, and the name of the
-// code at the end.
-Status in_pack(const std::string &path, const Status &status);
-// Reads a pack as open_pack() does, for commands that trust the hashes and names of programs. Also
-// fails with Code::conflict if builder::check_variants() does.
-Result<OpenPack> open_checked_pack(const std::string &path);
-// is_spool() tells whether the path is a folder, as kiln record makes; open_spool() reads it. Fails
-// as open_pack() does, and with Code::failed if the folder has no packs.
-bool is_spool(const std::string &path);
-Result<builder::Spool> open_spool(const std::string &path);
-
 // Adds --references and --no-check.
 void add_reference_options(CLI::App &command, builder::ReferenceOptions *options);
-
-// Returns the devices that match `selector`. Fails with Code::no_device if there are none; the
-// message lists all devices.
-Result<std::vector<builder::DeviceInfo>> find_devices(const std::string &selector);
 
 // Default limit of a job's process, in bytes.
 inline constexpr std::uint64_t kJobMemory = std::uint64_t{4} << 30;
@@ -224,28 +184,10 @@ std::optional<Input> compile_manifest(const Result<builder::Manifest> &manifest,
 std::optional<Input> read_input(const std::string &path, const HostTools &tools,
                                 const builder::HostStepOptions &options, int *exit_code);
 
-// Checks that a file can be made at `path`, before any work is done for it. Fails with
-// Code::bad_argument if the path is empty or one of `inputs`, which would be lost, and with
-// Code::failed if the folder does not allow it.
-Status check_output(const std::string &path, const std::vector<std::string> &inputs);
-
 // Locks the output's folder, from before the output is read again until it is written, so that no
 // other command replaces its files. Says so if it has to wait.
 packs::FolderLock lock_output(const std::string &path);
 
-// Returns the contents to add records to: `read`, or, if the output replaces the input, the input
-// read again, since another command may have added to it. Call it under lock_output().
-Result<packs::Contents> latest_contents(const std::string &input, const std::string &output,
-                                        const packs::Contents &read);
-
-// Writes the pack. Fails with Code::blob_corrupt if a blob of an input is damaged, and otherwise
-// with Code::failed.
-Status write_output(const packs::Contents &contents, const std::string &path,
-                    const packs::WriteOptions &options = {});
-
-// Returns the same failure with Code::failed: for an I/O error on a file that is not a pack, whose
-// code would give the exit code of a bad pack.
-Status as_failed(const Status &written);
 // Adds --compress.
 void add_compress_option(CLI::App &command, packs::WriteOptions *options);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares the options with CLI11, and opens the pack and the devices that they name.
+// Declares the options with CLI11.
 #include "builder/cli/common_options.hpp"
 
 #include <algorithm>
@@ -16,25 +16,6 @@
 #include "runtime/load/rungs.hpp"
 
 namespace kiln::cli {
-
-namespace {
-
-Status knows_variant(const packs::Contents &contents, const LoadOptions &options) {
-  for (const packs::Program &program : contents.programs) {
-    if (program.name != options.program) continue;
-    std::vector<std::string> variants;
-    for (const packs::Variant &variant : program.variants) variants.push_back(variant.name);
-    const bool known = options.variant.empty() || std::find(variants.begin(), variants.end(),
-                                                            options.variant) != variants.end();
-    if (known) return {};
-    return {Code::bad_argument,
-            fmt::format("program {} has no variant {}: {}", options.program, options.variant,
-                        builder::expected_one_of(options.variant, variants))};
-  }
-  return {};
-}
-
-}  // namespace
 
 void add_device_option(CLI::App &command, std::string *selector, const char *otherwise) {
   command
@@ -60,16 +41,7 @@ void add_overlay_option(CLI::App &command, std::string *folder, const char *what
   command.add_option("--overlay", *folder, what)->type_name("DIR");
 }
 
-Result<packs::Demand> PublicKeyOptions::demand() const {
-  auto read = builder::read_public_keys(keys);
-  if (!read.ok()) return read.status();
-  if (threshold > 1 && threshold > read->size()) {
-    return Status(Code::bad_argument, "--threshold is greater than the number of --key");
-  }
-  return packs::Demand{*std::move(read), revision, threshold};
-}
-
-void add_public_keys_option(CLI::App &command, PublicKeyOptions *options) {
+void add_public_keys_option(CLI::App &command, builder::PublicKeys *options) {
   command
       .add_option("--key", options->keys,
                   "Public key, as a file or text; the pack must be signed by this key or, if "
@@ -153,79 +125,6 @@ void add_timeout_option(CLI::App &command, std::chrono::milliseconds *time, cons
       ->check(CLI::Range(0.1, 86400.0).description(""))
       ->type_name("SECONDS")
       ->default_str(std::to_string(time->count() / 1000));
-}
-
-void add_device_options(CLI::App &command, DeviceOptions *options, const char *pack,
-                        const char *program) {
-  add_pack_option(command, &options->pack, pack);
-  add_device_option(command, &options->selector);
-  add_program_option(command, &options->program, program);
-}
-
-Result<PackOnDevices> open_on_devices(const DeviceOptions &options) {
-  auto pack = open_pack(options.pack);
-  if (!pack.ok()) return pack.status();
-  auto devices = find_devices(options.selector);
-  if (!devices.ok()) return devices.status();
-  return PackOnDevices{*std::move(pack), *std::move(devices)};
-}
-
-void add_load_options(CLI::App &command, LoadOptions *options) {
-  command.add_option("program", options->program, "Program of the pack")->required();
-  add_pack_option(command, &options->pack_path, "Pack to load from");
-  add_device_option(command, &options->selector, "the first device");
-  add_variant_option(command, &options->variant,
-                     "Variant; default: the one that the runtime chooses");
-  std::vector<std::string> words;
-  for (const runtime::Rung &rung : runtime::rungs()) {
-    if (words.empty() || words.back() != rung.word) words.emplace_back(rung.word);
-  }
-  const auto set_without = [options](const std::vector<std::string> &given) {
-    for (const runtime::Rung &rung : runtime::rungs()) {
-      if (std::count(given.begin(), given.end(), rung.word) != 0) options->flags |= rung.off;
-    }
-  };
-  command
-      .add_option_function<std::vector<std::string>>(
-          "--without", set_without,
-          "Do not load 'binary' (overlay, exact, intermediate PTX), 'il' or 'source'")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember(words).description(""))
-      ->type_name("RUNG,...");
-  add_overlay_option(
-      command, &options->overlay,
-      "Keep in DIR what had to be compiled on this device, and which binaries crashed its driver");
-  add_timeout_option(command, &options->timeout, "Seconds that the driver may take");
-}
-
-Status check_program(const packs::Contents &contents, const std::string &pack,
-                     const std::string &program) {
-  std::vector<std::string> names;
-  for (const packs::Program &known : contents.programs) {
-    if (known.name == program) return {};
-    names.push_back(known.name);
-  }
-  return {Code::bad_argument, fmt::format("{} has no program {}: {}", pack, program,
-                                          builder::expected_one_of(program, names))};
-}
-
-Result<OpenPack> open_program(const LoadOptions &options) {
-  auto pack = open_pack(options.pack_path);
-  if (!pack.ok()) return pack;
-  if (Status s = check_program(pack->contents, options.pack_path, options.program); !s.ok())
-    return s;
-  if (Status s = knows_variant(pack->contents, options); !s.ok()) return s;
-  return pack;
-}
-
-Result<builder::RunRequest> make_request(const LoadOptions &options) {
-  const auto devices = find_devices(options.selector);
-  if (!devices.ok()) return devices.status();
-  builder::RunRequest request = options;
-  request.device = devices->front();
-  request.flags |= KILN_LOAD_CHECK_RECOMPILED;
-  return request;
 }
 
 void add_store_option(CLI::App &command, std::string *file, const char *what) {

@@ -12,6 +12,7 @@
 #include "builder/compile/prove_text.hpp"
 #include "builder/compile/recorded_parameters.hpp"
 #include "builder/inspect/pack_check.hpp"
+#include "builder/inspect/spool.hpp"
 #include "builder/manifest/sources.hpp"
 #include "kiln/packs/pack.hpp"
 
@@ -57,7 +58,7 @@ std::string depfile_text(const std::string &output, const std::set<std::string> 
 // Reads a spool as read_input() reads a manifest.
 std::optional<Input> read_recorded(const std::string &folder, const HostTools &tools,
                                    int *exit_code) {
-  auto spool = open_spool(folder);
+  auto spool = builder::read_spool(folder);
   if (!spool.ok()) {
     *exit_code = fail(spool.status());
     return std::nullopt;
@@ -164,8 +165,10 @@ void take_compressed(const std::string &path, packs::Contents *contents) {
 
 int run(const CompileArguments &options) {
   supervise_command();
+  std::error_code ignored;
   const bool sources = std::all_of(options.inputs.begin(), options.inputs.end(), is_source);
-  const bool spool = !sources && !is_manifest(options.inputs[0]) && is_spool(options.inputs[0]);
+  const bool spool =
+      !sources && !is_manifest(options.inputs[0]) && fs::is_directory(options.inputs[0], ignored);
   if (Status s = check_inputs(options, sources, spool); !s.ok()) return fail(s);
   int exit_code = kDone;
   auto input = sources ? read_sources(options, &exit_code)

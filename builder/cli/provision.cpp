@@ -20,8 +20,12 @@ namespace {
 constexpr char kEnvironment[] =
     "MESA_DISK_CACHE_SINGLE_FILE=1 MESA_DISK_CACHE_READ_ONLY_FOZ_DBS=kiln";
 
-struct ProvisionArguments : DeviceOptions {
-  PublicKeyOptions keys;
+struct ProvisionArguments {
+  std::string pack;
+  std::string selector;
+  std::string program;  // empty: all
+  bool json = false;
+  builder::PublicKeys keys;
   std::string folder;
   bool remove = false;
   bool launch = false;

@@ -9,15 +9,89 @@
 #include <fmt/format.h>
 
 #include "builder/base/atomic_text_file.hpp"
+#include "builder/base/names.hpp"
 #include "builder/cli/common_options.hpp"
 #include "builder/launch/opened_pack.hpp"
+#include "builder/launch/run_program.hpp"
 #include "builder/launch/work.hpp"
 #include "builder/problem/plane.hpp"
 #include "builder/problem/png.hpp"
+#include "runtime/load/rungs.hpp"
 
 namespace kiln::cli {
 
 namespace {
+
+// A request for the first device that the selector matches.
+struct LoadOptions : builder::RunRequest {
+  std::string selector;
+};
+
+void add_load_options(CLI::App &command, LoadOptions *options) {
+  command.add_option("program", options->program, "Program of the pack")->required();
+  add_pack_option(command, &options->pack_path, "Pack to load from");
+  add_device_option(command, &options->selector, "the first device");
+  add_variant_option(command, &options->variant,
+                     "Variant; default: the one that the runtime chooses");
+  std::vector<std::string> words;
+  for (const runtime::Rung &rung : runtime::rungs()) {
+    if (words.empty() || words.back() != rung.word) words.emplace_back(rung.word);
+  }
+  const auto set_without = [options](const std::vector<std::string> &given) {
+    for (const runtime::Rung &rung : runtime::rungs()) {
+      if (std::count(given.begin(), given.end(), rung.word) != 0) options->flags |= rung.off;
+    }
+  };
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--without", set_without,
+          "Do not load 'binary' (overlay, exact, intermediate PTX), 'il' or 'source'")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(words).description(""))
+      ->type_name("RUNG,...");
+  add_overlay_option(
+      command, &options->overlay,
+      "Keep in DIR what had to be compiled on this device, and which binaries crashed its driver");
+  add_timeout_option(command, &options->timeout, "Seconds that the driver may take");
+}
+
+Status knows_variant(const packs::Contents &contents, const LoadOptions &options) {
+  for (const packs::Program &program : contents.programs) {
+    if (program.name != options.program) continue;
+    std::vector<std::string> variants;
+    for (const packs::Variant &variant : program.variants) variants.push_back(variant.name);
+    const bool known = options.variant.empty() || std::find(variants.begin(), variants.end(),
+                                                            options.variant) != variants.end();
+    if (known) return {};
+    return {Code::bad_argument,
+            fmt::format("program {} has no variant {}: {}", options.program, options.variant,
+                        builder::expected_one_of(options.variant, variants))};
+  }
+  return {};
+}
+
+// Opens the pack of the options. Fails as open_pack() does, and with Code::bad_argument if the pack
+// lacks the program or the variant.
+Result<OpenPack> open_program(const LoadOptions &options) {
+  auto pack = open_pack(options.pack_path);
+  if (!pack.ok()) return pack;
+  if (Status s = check_program(pack->contents, options.pack_path, options.program); !s.ok())
+    return s;
+  if (Status s = knows_variant(pack->contents, options); !s.ok()) return s;
+  return pack;
+}
+
+// Makes the request that the options describe, for the first device that the selector matches.
+// Fails as find_devices() does.
+Result<builder::RunRequest> make_request(const LoadOptions &options) {
+  const auto devices = find_devices(options.selector);
+  if (!devices.ok()) return devices.status();
+  builder::RunRequest request = options;
+  request.device = devices->front();
+  request.flags |= KILN_LOAD_CHECK_RECOMPILED;
+  return request;
+}
 
 struct RunArguments {
   LoadOptions load;

@@ -42,8 +42,8 @@ struct WatchArguments {
   std::string base;
   std::string from;
   std::string tag = "latest";
-  PublicKeyOptions keys;  // of the packs
-  std::string statement;  // file of keys: only signed tags are followed
+  builder::PublicKeys keys;  // of the packs
+  std::string statement;     // file of keys: only signed tags are followed
   std::string selector;
   bool no_build = false;
   bool is_signed = false;

@@ -9,6 +9,8 @@
 #include <memory>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "builder/base/names.hpp"
 #include "builder/device/mesa_threads.hpp"
 #include "builder/process/fork_call.hpp"
@@ -136,6 +138,18 @@ std::vector<DeviceInfo> select_devices(const std::vector<DeviceInfo> &devices,
     if (matches) selected.push_back(device);
   }
   return selected;
+}
+
+Result<std::vector<DeviceInfo>> find_devices(const std::string &selector) {
+  const auto devices = list_devices();
+  if (!devices.ok()) return Status(Code::no_device, devices.status().message);
+  auto selected = select_devices(*devices, selector);
+  if (!selected.empty()) return selected;
+  std::string text = fmt::format("no device matches \"{}\"; there are:", selector);
+  for (const auto &device : *devices) {
+    text += fmt::format("\n  {}  {}", device.index, device.label());
+  }
+  return Status(Code::no_device, std::move(text));
 }
 
 void use_driver_caches(const std::string &folder) {

@@ -30,6 +30,10 @@ Result<std::vector<DeviceInfo>> list_devices(std::vector<std::string> *libraries
 std::vector<DeviceInfo> select_devices(const std::vector<DeviceInfo> &devices,
                                        const std::string &selector);
 
+// Lists the devices, and returns those that the selector names. Fails with Code::no_device if there
+// are none; the message then lists all devices.
+Result<std::vector<DeviceInfo>> find_devices(const std::string &selector);
+
 // Moves this process's driver caches below `folder`, one file each; they are empty if the folder
 // holds no files and kListedCaches names none. Call before the process loads a driver, if the
 // user's caches must not help it or its caches must be known. Caches that cannot be moved are

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "builder/base/progress_text.hpp"
 #include "builder/fleet/fleet_report.hpp"
 #include "builder/inspect/printable.hpp"
 #include "fleet_page.h"
@@ -16,10 +17,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMostLines = 10;  // of each list in the text
-
-std::string counted(std::uint64_t n, const char *noun) {
-  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
-}
 
 // Rounds down: 100.0 means all.
 std::string percent(std::uint64_t part, std::uint64_t all) {
@@ -235,11 +232,11 @@ std::string gaps_text(const FleetReport &report, std::size_t most) {
 }
 
 std::string fleet_report_text(const FleetReport &report) {
-  std::string text = counted(report.all.devices, "device") + ", " +
+  std::string text = count(report.all.devices, "device") + ", " +
                      (report.pairs.size() == 1
                           ? "1 model with its driver"
                           : fmt::format("{} models with their drivers", report.pairs.size())) +
-                     ", " + counted(report.programs, "program") + "\n\n";
+                     ", " + count(report.programs, "program") + "\n\n";
   text += shares_text(report);
   if (!report.gaps.empty()) {
     text += fmt::format("\n{:>12}{:>14}  {:12}  gaps\n", "devices", "starts", "now");

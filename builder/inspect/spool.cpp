@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "builder/inspect/pack_files.hpp"
 #include "kiln/packs/pack_folder.hpp"
 
 namespace kiln::builder {
@@ -118,7 +119,7 @@ Result<Spool> read_spool(const std::string &folder) {
                   folder + ": no program was recorded: the folder has no *.kiln files");
   }
   auto contents = merged(files, 0, files.size());
-  if (!contents.ok()) return contents.status();
+  if (!contents.ok()) return with_code(contents.status());
   Spool spool{*std::move(contents), {}};
   spool.changing = changing_programs(spool.contents, read_bytes(folder + "/" + packs::kStartsFile));
   return spool;

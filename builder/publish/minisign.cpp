@@ -113,4 +113,13 @@ Result<std::vector<packs::PublicKey>> read_public_keys(const std::vector<std::st
   return read;
 }
 
+Result<packs::Demand> PublicKeys::demand() const {
+  auto read = read_public_keys(keys);
+  if (!read.ok()) return read.status();
+  if (threshold > 1 && threshold > read->size()) {
+    return Status(Code::bad_argument, "--threshold is greater than the number of --key");
+  }
+  return packs::Demand{*std::move(read), revision, threshold};
+}
+
 }  // namespace kiln::builder

@@ -40,4 +40,14 @@ Result<packs::Detached> read_detached_files(const std::string &minisig);
 // line that is not a key.
 Result<std::vector<packs::PublicKey>> read_public_keys(const std::vector<std::string> &keys);
 
+// What a command demands of a pack's signatures.
+struct PublicKeys {
+  std::vector<std::string> keys;
+  std::uint64_t threshold = 1;
+  std::uint64_t revision = 0;
+
+  // Reads the keys. Fails as read_public_keys() does, and if the threshold exceeds their number.
+  Result<packs::Demand> demand() const;
+};
+
 }  // namespace kiln::builder

@@ -10,6 +10,7 @@
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/pack_sizes.hpp"
 #include "builder/inspect/printable.hpp"
+#include "builder/inspect/spool.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/signatures.hpp"
 
@@ -151,7 +152,7 @@ std::string spool_text(const builder::Spool &spool) {
 }
 
 int inspect_spool(const std::string &path, bool as_json) {
-  const auto spool = open_spool(path);
+  const auto spool = builder::read_spool(path);
   if (!spool.ok()) return fail(spool.status());
   if (as_json) {
     nlohmann::json listed = builder::describe_contents(spool->contents);
@@ -181,7 +182,8 @@ int inspect_sizes(const std::string &path, bool as_json) {
 }
 
 int inspect(const std::string &path, bool as_json) {
-  if (is_spool(path)) return inspect_spool(path, as_json);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return inspect_spool(path, as_json);
   const auto open = open_pack(path);
   if (!open.ok()) return fail(open.status());
   if (as_json) {

@@ -22,7 +22,7 @@ struct PublishArguments {
 struct FetchArguments {
   std::string from;
   std::string output;
-  PublicKeyOptions keys;
+  builder::PublicKeys keys;
   builder::FetchRequest request;
   bool json = false;
 };

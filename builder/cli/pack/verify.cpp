@@ -18,7 +18,7 @@ namespace {
 
 struct VerifyArguments {
   std::string path;
-  PublicKeyOptions keys;
+  builder::PublicKeys keys;
   std::string signature;  // file of a detached signature; empty: none
   bool deep = false;
   bool json = false;
