@@ -1,681 +1,117 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln watch: after a change of drivers or devices, brings a pack up to date before an application
-// starts: fetches or builds what the devices' new keys lack, and provisions Mesa's cache.
-#include <algorithm>
-#include <filesystem>
-#include <map>
-#include <set>
+// kiln watch: brings a pack up to date before an application starts (builder/watch/watch.hpp).
+#include "builder/watch/watch.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "builder/cli/common_options.hpp"
-#include "builder/device/opened_device.hpp"
-#include "builder/finish/mesa_cache_folder.hpp"
-#include "builder/inspect/pack_slice.hpp"
 #include "builder/inspect/printable.hpp"
-#include "builder/jobs/device_build.hpp"
 #include "builder/layer/layer_environment.hpp"
-#include "builder/publish/http_layout.hpp"
-#include "builder/publish/minisign.hpp"
-#include "builder/publish/publish.hpp"
-#include "builder/publish/statements.hpp"
-#include "builder/watch/watch_state.hpp"
-#include "kiln/packs/text.hpp"
-#include "runtime/provision/mesa_provision.hpp"
 
 namespace kiln::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Targets of this many keys that the machine's devices had before stay in the pack, since a driver
-// may be rolled back.
-constexpr std::size_t kOldKeys = 4;
-
 struct WatchArguments {
-  std::string state;
-  std::string pack;
-  std::string base;
-  std::string from;
-  std::string tag = "latest";
-  builder::PublicKeys keys;  // of the packs
-  std::string statement;     // file of keys: only signed tags are followed
-  std::string selector;
-  bool no_build = false;
-  bool is_signed = false;
-  bool ask = false;
-  std::string folder;  // of Mesa's cache
-  builder::ReferenceOptions references;
-  bool full_speed = false;
-  std::chrono::milliseconds timeout{600'000};     // at the lowest priority a busy machine is slow
-  std::uint64_t memory = std::uint64_t{4} << 30;  // bytes
-  std::size_t jobs = 1;
+  builder::WatchOptions watch;
   bool json = false;
-
-  std::string in_state(const char *name) const { return (fs::path(state) / name).string(); }
 };
 
-bool is_url(const std::string &from) {
-  return from.starts_with("http://") || from.starts_with("https://");
+std::string report_text(const json &report) {
+  const std::string pack = report["pack"], changed = report["changed"];
+  const std::size_t missing = report["missing"];
+  if (changed.empty()) {
+    return fmt::format("{}: nothing has changed{}\n", pack,
+                       missing == 0 ? "" : fmt::format("; {} missing", count(missing, "binary")));
+  }
+  std::string text =
+      fmt::format("{}: {}; {}\n", pack, changed, report["written"] ? "replaced" : "left as it is");
+  const auto list = [&text](const char *what, const json &jobs) {
+    for (const json &job : jobs) {
+      text += fmt::format("  {} {}: {}\n", what,
+                          builder::printable_line(job["variant"].get<std::string>()),
+                          job["reason"].get<std::string>());
+    }
+  };
+  for (const json &device : report["devices"]) {
+    text += fmt::format("{}: {}\n", builder::printable_line(device["device"].get<std::string>()),
+                        device["outcome"].get<std::string>());
+    list("missing", device["missing"]);
+    list("not final", device["not_final"]);
+  }
+  return text;
 }
 
-std::string key_hash(const builder::DeviceInfo &device) {
-  return packs::hex64(packs::xxh3(device.description.key.text()));
-}
-
-// Programs that applications wait for run first.
-void take_lowest_priority() {
-  constexpr int kLowest = 19, kProcess = 1, kIdle = 3 << 13;
-  setpriority(PRIO_PROCESS, 0, kLowest);
-  syscall(SYS_ioprio_set, kProcess, 0, kIdle);
-}
-
-// What was done for one device.
-struct Outcome {
-  std::string how = "served";  // or "fetched", "built", "fetched and built", "not served"
-  std::string why_not_fetched{};
-  std::vector<builder::JobFailure> missing{};
-  std::vector<builder::JobFailure> not_final{};  // binaries whose first launch may compile
-};
-
-// One run. The members follow one another as run() fills them.
-class Watch {
- public:
-  explicit Watch(const WatchArguments &options) : options_(options) {}
-
-  int run();
-
- private:
-  builder::Facts facts() const;
-  bool is_settled(std::string *why) const;
-  int repeat_report() const;
-  Status prepare();
-  bool is_of_several_kinds() const;
-  Status read_packs();
-  void drop_stale_mesa(packs::Contents *contents);
-  std::vector<builder::Job> missing_jobs(const packs::Contents &contents) const;
-  void fetch_all();
-  Status fetch(const builder::DeviceInfo &device, std::shared_ptr<const packs::Pack> *pack);
-  Status fetch_from_layout(const std::string &folder, const builder::DeviceInfo &device,
-                           std::shared_ptr<const packs::Pack> *pack);
-  Status fetch_from_packs(const builder::DeviceInfo &device,
-                          std::shared_ptr<const packs::Pack> *pack) const;
-  Status demand(const std::string &name, std::shared_ptr<const packs::Pack> *pack) const;
-  Status take(const packs::Pack &pack, const packs::Contents &contents,
-              const builder::DeviceInfo &device);
-  void build();
-  bool has_programs_of(const packs::Contents &pack) const;
-  Status write();
-  void forget_old_keys();
-  void provision();
-  void list_missing();
-  void list_not_final();
-  int report();
-  void remove_store() const;
-  std::size_t place_of(const builder::DeviceInfo &device) const;
-
-  const WatchArguments &options_;
-  builder::WatchState state_;
-  std::string why_;  // the devices are asked
-  std::vector<builder::DeviceInfo> devices_;
-  std::vector<Outcome> outcomes_;        // of devices_
-  std::optional<packs::Contents> base_;  // programs without targets; nothing: none known yet
-  packs::Contents contents_;             // to write
-  std::set<std::string> stale_;          // keys whose binaries another build of Mesa made
-  std::map<std::string, std::string> failures_;  // by the job's name
-  bool built_ = false;
-  bool is_provisioned_ = true;
-  bool written_ = false;
-  std::size_t mesa_entries_ = 0;
-  int exit_code_ = kDone;
-};
-
-builder::Facts Watch::facts() const {
-  builder::Facts facts = builder::system_facts();
-  for (const std::string &file : state_.libraries) builder::add_file(file, &facts);
-  builder::add_file(options_.pack, &facts);
-  if (!options_.base.empty()) builder::add_file(options_.base, &facts);
-  facts["version of Kiln"] = KILN_VERSION_TEXT;
-  facts["options"] =
-      fmt::format("{} {} {} {} {} {} {} {}", options_.from, options_.tag,
-                  fmt::join(options_.keys.keys, " "), options_.keys.threshold,
-                  options_.keys.revision, options_.statement, options_.selector, options_.no_build);
-  return facts;
-}
-
-// Whether nothing has changed since a run that did all it could; else says why the devices must be
-// asked.
-bool Watch::is_settled(std::string *why) const {
-  if (options_.ask)
-    *why = "--ask is given";
-  else if (state_.facts.empty())
-    *why = "this is the first run";
-  else if (!state_.settled)
-    *why = "the last run left something to do";
-  else
-    *why = builder::first_difference(state_.facts, facts());
-  return why->empty();
-}
-
-int Watch::repeat_report() const {
-  const json &last = state_.report;
-  const std::size_t missing = last.value("missing", std::size_t{0});
-  if (options_.json) {
-    json again = last;
-    again.update({{"changed", ""}, {"written", false}, {"mesa_entries", 0}});
-    print(again);
+int run(const WatchArguments &options) {
+  builder::WatchEnd end;
+  if (auto settled = builder::settled_report(options.watch)) {
+    end.report = *std::move(settled);
   } else {
-    print(fmt::format("{}: nothing has changed{}\n", options_.pack,
-                      missing == 0 ? "" : fmt::format("; {} missing", count(missing, "binary"))));
+    supervise_command("interrupted; the same command goes on from there");
+    BuildProgress progress;
+    auto done = builder::watch(options.watch, {complain, &progress});
+    end_progress();
+    if (!done.ok()) return fail(done.status());
+    end = *std::move(done);
   }
-  return missing == 0 ? kDone : kSomeFailed;
+  options.json ? print(end.report) : print(report_text(end.report));
+  return end.report["missing"] == 0 && end.is_provisioned ? kDone : kSomeFailed;
 }
-
-// Makes the folder of the state, before any work is done for it.
-Status Watch::prepare() {
-  std::error_code error;
-  fs::create_directories(options_.state, error);
-  if (error) return {Code::failed, options_.state + ": " + error.message()};
-  if (Status s = check_output(options_.in_state("state.json"), {}); !s.ok()) return s;
-  return check_output(options_.pack, {});
-}
-
-// Lists the devices' jobs that have no binary.
-std::vector<builder::Job> Watch::missing_jobs(const packs::Contents &contents) const {
-  std::vector<builder::Job> jobs;
-  if (!base_) return jobs;
-  builder::PlanOptions plan;
-  plan.tunings = contents.tunings;
-  for (builder::Job &job : builder::make_plan(*base_, devices_, contents.targets, plan)) {
-    if (job.need == builder::Need::compile) jobs.push_back(std::move(job));
-  }
-  return jobs;
-}
-
-// Entries of Mesa's cache serve one build of Mesa and LLVM and one number of CPUs, which are not
-// all in the binary key. Drops the targets that would compile at the first launch all the same.
-void Watch::drop_stale_mesa(packs::Contents *contents) {
-  for (const builder::DeviceInfo &device : devices_) {
-    if (device.description.finishing != runtime::Finishing::shader_cache) continue;
-    const std::string key = device.description.key.text();
-    packs::Contents own;
-    for (const packs::Target &target : contents->targets) {
-      if (target.key == key) own.targets.push_back(target);
-    }
-    if (own.targets.empty()) continue;
-    const std::vector<std::string> places = builder::mesa_places(own);
-    if (places.empty()) continue;  // nothing could be finished
-    const std::string here = builder::mesa_place(device);
-    if (here.empty() || std::find(places.begin(), places.end(), here) != places.end()) continue;
-    stale_.insert(key);
-    std::erase_if(contents->targets, [&](const packs::Target &one) { return one.key == key; });
-  }
-}
-
-bool Watch::is_of_several_kinds() const {
-  std::set<std::string> keys;
-  for (const builder::DeviceInfo &device : devices_) keys.insert(key_hash(device));
-  return keys.size() > 1;
-}
-
-// Reads the pack and the base.
-Status Watch::read_packs() {
-  std::error_code ignored;
-  packs::Contents pack;
-  if (fs::exists(options_.pack, ignored)) {
-    auto open = open_checked_pack(options_.pack);
-    if (!open.ok()) {
-      return {open.status().code, open.status().message + "\nkiln: it is not replaced"};
-    }
-    pack = std::move(open->contents);
-    base_ = pack;
-  }
-  if (!options_.base.empty()) {
-    auto open = open_checked_pack(options_.base);
-    if (!open.ok()) return open.status();
-    base_ = std::move(open->contents);
-  }
-  if (!base_) return {};
-  base_->targets.clear();
-  drop_stale_mesa(&pack);
-  contents_ = *base_;
-  builder::keep_earlier(pack, &contents_);
-  packs::merge_records(pack, &contents_);
-  return {};
-}
-
-std::size_t Watch::place_of(const builder::DeviceInfo &device) const {
-  return static_cast<std::size_t>(&device - devices_.data());
-}
-
-// Replaces the pack by the same pack, checked as it is read, if keys are given.
-Status Watch::demand(const std::string &name, std::shared_ptr<const packs::Pack> *pack) const {
-  if (options_.keys.keys.empty()) return {};
-  auto demand = options_.keys.demand();
-  if (!demand.ok()) return demand.status();
-  demand->revision = std::max(demand->revision, state_.revision);
-  const Status status = packs::open_trusted(**pack, *demand, pack);
-  return status.ok() ? status : in_pack(name, status);
-}
-
-Status Watch::fetch_from_layout(const std::string &folder, const builder::DeviceInfo &device,
-                                std::shared_ptr<const packs::Pack> *pack) {
-  const auto layout = builder::OciFolder::open(folder);
-  if (!layout.ok()) return layout.status();
-  const std::string path = options_.in_state("fetched.kiln");
-  builder::FetchRequest request;
-  request.tag = options_.tag;
-  request.target = key_hash(device);
-  request.smallest_revision = std::max(options_.keys.revision, state_.revision);
-  request.keys = options_.statement;
-  request.today = builder::today();
-  const auto fetched = builder::fetch_pack(*layout, request, path);
-  if (!fetched.ok()) return fetched.status();
-  if (fetched->fell_back && base_) {
-    return {Code::not_in_pack, fmt::format("{}: no target {}", options_.from, request.target)};
-  }
-  Status status = packs::Pack::open_file(path.c_str(), pack);
-  std::error_code ignored;
-  fs::remove(path, ignored);  // the pack keeps it open
-  if (status.ok()) status = demand(options_.from, pack);
-  if (status.ok()) state_.revision = std::max(state_.revision, fetched->revision);
-  return status;
-}
-
-Status Watch::fetch_from_packs(const builder::DeviceInfo &device,
-                               std::shared_ptr<const packs::Pack> *pack) const {
-  std::vector<std::string> paths;
-  if (Status s = packs::packs_in(options_.from, &paths); !s.ok()) return as_failed(s);
-  Status why(Code::not_in_pack,
-             fmt::format("{}: no pack has a target {}", options_.from, key_hash(device)));
-  for (const std::string &path : paths) {
-    std::shared_ptr<const packs::Pack> open;
-    packs::TargetRef target;
-    Status status = packs::Pack::open_file(path.c_str(), &open);
-    if (status.ok()) status = open->find_target(device.description.key.text(), &target);
-    if (status.ok() && !target) continue;
-    if (status.ok()) status = demand(path, &open);
-    if (status.ok()) {
-      *pack = std::move(open);
-      return {};
-    }
-    why = status;
-  }
-  return why;
-}
-
-Status Watch::fetch(const builder::DeviceInfo &device, std::shared_ptr<const packs::Pack> *pack) {
-  if (is_url(options_.from)) {
-    const std::string folder = options_.in_state("layout");
-    const Status status = builder::fetch_layout(options_.from, options_.tag, key_hash(device),
-                                                !options_.statement.empty(), folder);
-    return status.ok() ? fetch_from_layout(folder, device, pack) : status;
-  }
-  if (options_.from.starts_with("oci:")) {
-    return fetch_from_layout(options_.from.substr(4), device, pack);
-  }
-  return fetch_from_packs(device, pack);
-}
-
-// Adds the device's target of a fetched pack to the contents; with --signed, takes the whole pack.
-Status Watch::take(const packs::Pack &pack, const packs::Contents &contents,
-                   const builder::DeviceInfo &device) {
-  if (options_.is_signed) {
-    std::vector<packs::Signature> signatures;
-    Status status = packs::read_signatures(pack, &signatures);
-    const packs::FolderLock lock = lock_output(options_.pack);
-    if (status.ok()) status = packs::write_signed(pack, signatures, options_.pack);
-    if (!status.ok()) return as_failed(status);
-    written_ = true;
-    contents_ = contents;
-    base_ = contents;
-    base_->targets.clear();
-    return {};
-  }
-  if (!base_) {
-    base_ = contents;
-    base_->targets.clear();
-    contents_ = *base_;
-  }
-  const builder::Cut::Devices own{{device.description.key.text()}, {device.description.profile}};
-  packs::Contents slice = builder::cut_contents(contents, {own});
-  drop_stale_mesa(&slice);
-  const std::vector<packs::KnownBad> notes = slice.known_bad;  // the publisher's, not a device's
-  const std::uint32_t version = slice.known_bad_version;
-  const std::size_t left_out = packs::keep_contribution(*base_, &slice);
-  slice.known_bad = notes;
-  slice.known_bad_version = version;
-  if (left_out != 0) {
-    complain(fmt::format("{}: left out {}, of variants that {} does not have", options_.from,
-                         count(left_out, "binary"),
-                         options_.base.empty() ? options_.pack : options_.base));
-  }
-  return packs::merge(slice, &contents_);
-}
-
-// Fetches for each device whose key lacks binaries; with --ask for each device, for newer notes.
-void Watch::fetch_all() {
-  std::set<std::size_t> lacking;
-  for (const builder::Job &job : missing_jobs(contents_)) lacking.insert(job.device);
-  for (std::size_t i = 0; i < devices_.size(); ++i) {
-    const bool is_lacking = !base_ || lacking.contains(i);
-    if (!is_lacking && !options_.ask) continue;
-    std::shared_ptr<const packs::Pack> pack;
-    packs::Contents contents;
-    Status status = fetch(devices_[i], &pack);
-    if (status.ok()) status = packs::read_contents(pack, &contents);
-    if (status.ok()) status = take(*pack, contents, devices_[i]);
-    if (status.ok()) {
-      if (is_lacking) outcomes_[i].how = "fetched";
-    } else {
-      outcomes_[i].why_not_fetched = status.message;
-      complain(builder::printable_line(devices_[i].label()) + ": not fetched: " + status.message);
-    }
-  }
-}
-
-// Builds what is still missing, as kiln build does, at the lowest priority.
-void Watch::build() {
-  std::set<std::size_t> lacking;
-  for (const builder::Job &job : missing_jobs(contents_)) lacking.insert(job.device);
-  if (lacking.empty()) return;
-  std::vector<builder::DeviceInfo> devices;
-  for (const std::size_t i : lacking) {
-    devices.push_back(devices_[i]);
-    outcomes_[i].how = outcomes_[i].how == "fetched" ? "fetched and built" : "built";
-  }
-  if (!options_.full_speed) take_lowest_priority();
-  builder::BuildOptions build;
-  build.limits.timeout = options_.timeout;
-  build.limits.memory = options_.memory;
-  build.references = options_.references;
-  build.input = options_.base.empty() ? options_.pack : options_.base;
-  // Of the state's own, so that a repeated command resumes whoever calls it.
-  build.store = {options_.in_state("jobs.sqlite"), false, false};
-  build.jobs = options_.jobs;
-  BuildProgress progress;
-  builder::BuildResult result =
-      builder::build_on_devices(*base_, devices, contents_, build, &progress);
-  end_progress();
-  if (!result.store_status.ok()) {
-    complain("going on without the store: " + result.store_status.message);
-  }
-  for (const auto *list : {&result.failures, &result.left_out, &result.unfinished}) {
-    for (const builder::JobFailure &one : *list) failures_[one.job] = one.text;
-  }
-  packs::merge_records(contents_, &result.contents);
-  contents_ = std::move(result.contents);
-  built_ = true;
-}
-
-// Puts the devices' keys first in the list of keys, and removes the targets of keys that fall out
-// of it.
-void Watch::forget_old_keys() {
-  std::vector<std::string> keys;
-  const auto add = [&](const std::string &key) {
-    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
-  };
-  for (const builder::DeviceInfo &device : devices_) add(key_hash(device));
-  const std::size_t kept = keys.size() + kOldKeys;
-  for (const std::string &key : state_.keys) add(key);
-  const std::set<std::string> dropped(
-      keys.begin() + static_cast<std::ptrdiff_t>(std::min(kept, keys.size())), keys.end());
-  std::erase_if(contents_.targets, [&](const packs::Target &target) {
-    return dropped.contains(packs::hex64(packs::xxh3(target.key)));
-  });
-  keys.resize(std::min(kept, keys.size()));
-  state_.keys = std::move(keys);
-}
-
-// Whether the contents to write have every variant of the pack, which may be a new release of the
-// application.
-bool Watch::has_programs_of(const packs::Contents &pack) const {
-  std::set<std::pair<std::string, packs::Digest>> variants;
-  for (const packs::Program &program : contents_.programs) {
-    for (const packs::Variant &one : program.variants) variants.emplace(program.name, one.hash);
-  }
-  for (const packs::Program &program : pack.programs) {
-    for (const packs::Variant &one : program.variants) {
-      if (!variants.contains({program.name, one.hash})) return false;
-    }
-  }
-  return true;
-}
-
-// Writes the pack together with what another command wrote meanwhile. Readers keep the old file.
-Status Watch::write() {
-  const packs::FolderLock lock = lock_output(options_.pack);
-  std::error_code ignored;
-  packs::Contents now;
-  const bool exists = fs::exists(options_.pack, ignored);
-  if (exists) {
-    auto open = open_pack(options_.pack);
-    if (!open.ok()) return open.status();
-    now = std::move(open->contents);
-    if (options_.base.empty() && !has_programs_of(now)) {
-      return {Code::failed, options_.pack + ": replaced by another pack meanwhile; run it again"};
-    }
-    packs::Contents earlier = now;
-    std::erase_if(earlier.targets,
-                  [&](const packs::Target &target) { return stale_.contains(target.key); });
-    builder::keep_earlier(earlier, &contents_);
-    packs::merge_records(earlier, &contents_);
-  }
-  forget_old_keys();
-  if (exists && builder::same_contents(&now, &contents_)) return {};
-  written_ = true;
-  return write_output(contents_, options_.pack);
-}
-
-// Fills Mesa's cache for the devices that read it.
-void Watch::provision() {
-  const bool is_needed =
-      std::any_of(devices_.begin(), devices_.end(), [](const builder::DeviceInfo &device) {
-        return device.description.finishing == runtime::Finishing::shader_cache;
-      });
-  if (!is_needed || options_.folder == "none") return;
-  std::shared_ptr<const packs::Pack> pack;
-  runtime::MesaEntries entries;
-  runtime::ProvisionResult result;
-  std::error_code ignored;
-  fs::create_directories(fs::path(options_.folder).parent_path(), ignored);
-  Status status = packs::Pack::open_file(options_.pack.c_str(), &pack);
-  if (status.ok()) status = entries.add(pack);
-  if (status.ok()) status = entries.provision(options_.folder.c_str(), &result);
-  mesa_entries_ = result.entries;
-  if (status.ok()) return;
-  complain("Mesa's cache: " + status.message);
-  is_provisioned_ = false;
-  exit_code_ = kSomeFailed;
-}
-
-void Watch::list_missing() {
-  for (const builder::Job &job : missing_jobs(contents_)) {
-    const std::string name = builder::job_name(*base_, devices_, job);
-    const auto failure = failures_.find(name);
-    const packs::Program &program = base_->programs[job.program];
-    Outcome &outcome = outcomes_[job.device];
-    if (outcome.how == "served") outcome.how = "not served";
-    outcome.missing.push_back({program.name + "/" + program.variants[job.variant].name,
-                               failure != failures_.end() ? failure->second : job.reason});
-  }
-}
-
-// Lists the devices' binaries that are not known to be final.
-void Watch::list_not_final() {
-  std::map<packs::Digest, std::string> names;
-  for (const packs::Program &program : base_->programs) {
-    for (const packs::Variant &one : program.variants) {
-      names[one.hash] = program.name + "/" + one.name;
-    }
-  }
-  for (const builder::DeviceInfo &device : devices_) {
-    for (const packs::Target &target : contents_.targets) {
-      if (target.key != device.description.key.text()) continue;
-      for (const packs::Binary &binary : target.binaries) {
-        if (binary.finish.finality == packs::Finality::yes) continue;
-        outcomes_[place_of(device)].not_final.push_back(
-            {names[binary.variant], binary.finish.why_not});
-      }
-    }
-  }
-}
-
-int Watch::report() {
-  json devices = json::array();
-  std::string text;
-  std::size_t missing = 0;
-  const auto listed = [&text](const char *what, const std::vector<builder::JobFailure> &jobs) {
-    json list = json::array();
-    for (const builder::JobFailure &one : jobs) {
-      text += fmt::format("  {} {}: {}\n", what, builder::printable_line(one.job), one.text);
-      list.push_back({{"variant", one.job}, {"reason", one.text}});
-    }
-    return list;
-  };
-  for (const builder::DeviceInfo &device : devices_) {
-    const Outcome &outcome = outcomes_[place_of(device)];
-    text += fmt::format("{}: {}\n", builder::printable_line(device.label()), outcome.how);
-    json jobs = listed("missing", outcome.missing);
-    json not_final = listed("not final", outcome.not_final);
-    missing += outcome.missing.size();
-    devices.push_back({{"device", device.label()},
-                       {"key_hash", key_hash(device)},
-                       {"outcome", outcome.how},
-                       {"not_fetched", outcome.why_not_fetched},
-                       {"missing", jobs},
-                       {"not_final", not_final}});
-  }
-  if (missing != 0) exit_code_ = kSomeFailed;
-  state_.report = {{"schema", 1},
-                   {"pack", options_.pack},
-                   {"changed", why_},
-                   {"devices", devices},
-                   {"missing", missing},
-                   {"written", written_},
-                   {"mesa_entries", mesa_entries_}};
-  options_.json ? print(state_.report)
-                : print(fmt::format("{}: {}; {}\n{}", options_.pack, why_,
-                                    written_ ? "replaced" : "left as it is", text));
-  return exit_code_;
-}
-
-int Watch::run() {
-  if (builder::read_watch_state(options_.state).move_to(&state_).ok() && is_settled(&why_)) {
-    return repeat_report();
-  }
-  supervise_command("interrupted; the same command goes on from there");
-  if (Status s = prepare(); !s.ok()) return fail(s);
-  const packs::FolderLock lock = lock_output(options_.in_state("state.json"));
-  state_ = {};  // another run may have changed it
-  const Status damage = builder::read_watch_state(options_.state).move_to(&state_);
-  if (!damage.ok()) {
-    complain(damage.message + "; the devices are asked");
-    why_ = "the state was damaged";
-  } else if (is_settled(&why_)) {
-    return repeat_report();
-  }
-  // Taken before the devices are asked, so that a change meanwhile is seen by the next run.
-  const builder::Facts before = builder::system_facts();
-  const auto listed = builder::list_devices(&state_.libraries);
-  if (!listed.ok()) return fail(listed.status());
-  devices_ = builder::select_devices(*listed, options_.selector);
-  if (devices_.empty()) {
-    return fail({Code::no_device, fmt::format("no device matches \"{}\"", options_.selector)});
-  }
-  outcomes_.resize(devices_.size());
-  if (options_.is_signed && is_of_several_kinds()) {
-    return fail({Code::bad_argument,
-                 "--signed takes one pack as it is, for one kind of device: name one by --device"});
-  }
-  if (Status s = read_packs(); !s.ok()) return fail(s);
-  if (!options_.from.empty()) fetch_all();
-  if (!base_) {
-    return fail({options_.from.empty() ? Code::bad_argument : Code::failed,
-                 options_.pack + ": no such file, and nothing to make it of: give --base, or "
-                                 "--from where there is a target for this machine"});
-  }
-  if (!options_.no_build && !options_.is_signed) build();
-  if (!options_.is_signed) {
-    if (Status s = write(); !s.ok()) return fail(s);
-  }
-  provision();
-  list_missing();
-  list_not_final();
-  const int exit_code = report();
-  // What failed to build here fails again; what was not fetched, or not provisioned, may succeed.
-  state_.settled = exit_code == kDone || (built_ && is_provisioned_);
-  state_.facts = facts();
-  for (const auto &[name, value] : before) state_.facts[name] = value;
-  if (Status s = builder::write_watch_state(options_.state, state_); !s.ok()) return fail(s);
-  if (exit_code == kDone) remove_store();
-  return exit_code;
-}
-
-// Removes the store of finished jobs: the pack has their results.
-void Watch::remove_store() const {
-  std::error_code ignored;
-  for (const char *suffix : {"", "-wal", "-shm", "-claims"}) {
-    fs::remove(options_.in_state("jobs.sqlite") + suffix, ignored);
-  }
-}
-
-int run(const WatchArguments &options) { return Watch(options).run(); }
 
 }  // namespace
 
 void add_watch(CLI::App &app, Command *command) {
   auto options = std::make_shared<WatchArguments>();
+  builder::WatchOptions &watch = options->watch;
+  // At the lowest priority a busy machine is slow.
+  watch.build.limits = {std::chrono::minutes(10), kJobMemory};
   CLI::App *sub = app.add_subcommand(
       "watch", "After a driver's update, bring a pack up to date: fetch or build what is missing");
-  sub->add_option("--state", options->state, "Folder of what 'kiln watch' keeps for this pack")
+  sub->add_option("--state", watch.state, "Folder of what 'kiln watch' keeps for this pack")
       ->type_name("DIR")
       ->required();
-  sub->add_option("--pack", options->pack,
+  sub->add_option("--pack", watch.pack,
                   "Pack that the application loads; replaced by rename, made if it is missing")
       ->type_name("PACK")
       ->required();
-  sub->add_option("--base", options->base, "Pack with the programs; default: the pack's own")
+  sub->add_option("--base", watch.base, "Pack with the programs; default: the pack's own")
       ->type_name("PACK");
-  auto *from = sub->add_option("--from", options->from,
+  auto *from = sub->add_option("--from", watch.from,
                                "Where to fetch targets: an OCI layout, a registry's repository "
                                "(by curl), or a folder of packs")
                    ->type_name("oci:DIR|URL|DIR");
-  sub->add_option("--tag", options->tag, "Tag; default: latest")->type_name("NAME")->needs(from);
-  add_public_keys_option(*sub, &options->keys);
+  sub->add_option("--tag", watch.tag, "Tag; default: latest")->type_name("NAME")->needs(from);
+  add_public_keys_option(*sub, &watch.keys);
   CLI::Option *key = sub->get_option("--key")->needs(from);
-  add_least_revision_option(*sub, &options->keys.revision);
-  sub->add_option("--keys", options->statement,
+  add_least_revision_option(*sub, &watch.keys.revision);
+  sub->add_option("--keys", watch.statement,
                   "Statement of the keys that must have signed the tag; replaced by a newer one")
       ->type_name("FILE")
       ->needs(from);
   sub->get_option("--min-revision")->needs(from);
-  auto *no_build = sub->add_flag("--no-build", options->no_build, "Compile nothing here");
-  sub->add_flag("--signed", options->is_signed,
+  auto *no_build = sub->add_flag("--no-build", watch.no_build, "Compile nothing here");
+  sub->add_flag("--signed", watch.is_signed,
                 "Keep the signature: the fetched pack replaces the pack as it is, and nothing is "
                 "built or merged")
       ->needs(key)
       ->excludes(no_build);
-  sub->add_option("--folder", options->folder,
+  sub->add_option("--folder", watch.folder,
                   "Folder of Mesa's cache, or the word none; default: Mesa's own for this user")
       ->type_name("DIR");
   sub->add_flag(
-      "--ask", options->ask,
+      "--ask", watch.ask,
       "Ask the devices, and --from for newer known-bad notes, although nothing seems to have "
       "changed");
-  sub->add_flag("--full-speed", options->full_speed,
-                "Build at the usual priority, not at the lowest");
-  add_device_option(*sub, &options->selector);
-  add_reference_options(*sub, &options->references);
-  add_timeout_option(*sub, &options->timeout, "Seconds that each step of a job may take");
-  add_jobs_option(*sub, &options->jobs);
+  sub->add_flag("--full-speed", watch.full_speed, "Build at the usual priority, not at the lowest");
+  add_device_option(*sub, &watch.selector);
+  add_reference_options(*sub, &watch.build.references);
+  add_timeout_option(*sub, &watch.build.limits.timeout, "Seconds that each step of a job may take");
+  add_jobs_option(*sub, &watch.build.jobs);
   add_json_flag(*sub, &options->json);
   sub->callback([=] {
-    if (options->folder.empty()) options->folder = builder::mesa_folder();
+    std::string &folder = options->watch.folder;
+    if (folder.empty()) folder = builder::mesa_folder();
     *command = [=] { return run(*options); };
   });
 }
