@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs curl for the manifest and for each missing blob, as the script in
-// docs/operate/fleet-delivery.md does.
+// Runs curl for the manifest and for each missing blob.
 #include "builder/publish/http_layout.hpp"
 
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include "builder/base/atomic_text_file.hpp"
 #include "builder/process/run_tool.hpp"
 #include "builder/publish/oci_folder.hpp"
+#include "builder/publish/publish.hpp"
 #include "builder/publish/signed_tags.hpp"
 
 namespace kiln::builder {
@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kKeyAnnotation = "vnd.kiln.key";
 constexpr std::chrono::hours kTransferLimit{1};
 
 // Runs curl with these arguments; redirections stay on HTTP.
@@ -38,13 +37,6 @@ Result<std::string> curl(std::vector<std::string> arguments) {
   if (result.ok()) return std::move(result.out);
   while (!result.err.empty() && result.err.back() == '\n') result.err.pop_back();
   return Status(Code::failed, result.err.empty() ? "curl: " + result.reason : result.err);
-}
-
-bool is_wanted(const OciDescriptor &layer, const std::string &key_hash) {
-  if (layer.media_type == kProgramsType) return true;
-  const auto key = layer.annotations.find(kKeyAnnotation);
-  return layer.media_type == kDeltaType && key != layer.annotations.end() &&
-         key->second == key_hash;
 }
 
 // Brings manifests and blobs of a repository into a layout on disk. The index is written first, so
@@ -81,14 +73,12 @@ class Mirror {
     return manifest;
   }
 
-  // Fetches those layers for which `is_wanted` holds.
-  template <typename Wanted>
-  Status layers(const OciManifest &manifest, Wanted is_wanted) {
+  // Fetches these layers of a manifest, and keeps its other layers that are here.
+  Status layers(const OciManifest &manifest, const std::vector<OciDescriptor> &wanted) {
     const auto layout = open();
     if (!layout.ok()) return layout.status();
-    for (const OciDescriptor &layer : manifest.layers) {
-      kept_.insert(layer.digest);
-      if (!is_wanted(layer)) continue;
+    for (const OciDescriptor &layer : manifest.layers) kept_.insert(layer.digest);
+    for (const OciDescriptor &layer : wanted) {
       if (Status s = fetch_blob(layer, *layout); !s.ok()) return s;
     }
     return {};
@@ -135,12 +125,11 @@ class Mirror {
 // Brings the statements of keys and of the tag. Returns the digest of the manifest that the tag's
 // names; fetch_pack() checks the signatures.
 Result<std::string> fetch_statements(const std::string &tag, Mirror *mirror) {
-  const auto all = [](const OciDescriptor &) { return true; };
   const std::string of_tag = signed_tag(tag);
   for (const std::string &name : {std::string(kKeysTag), of_tag}) {
     const auto manifest = mirror->manifest(name, name);
     if (!manifest.ok()) return manifest.status();
-    if (Status s = mirror->layers(*manifest, all); !s.ok()) return s;
+    if (Status s = mirror->layers(*manifest, manifest->layers); !s.ok()) return s;
   }
   const auto layout = mirror->open();
   if (!layout.ok()) return layout.status();
@@ -154,8 +143,12 @@ Result<std::string> fetch_statements(const std::string &tag, Mirror *mirror) {
 
 }  // namespace
 
+bool is_url(const std::string &word) {
+  return word.starts_with("http://") || word.starts_with("https://");
+}
+
 Status fetch_layout(const std::string &repository, const std::string &tag,
-                    const std::string &key_hash, bool is_signed, const std::string &folder) {
+                    const std::string &target, bool is_signed, const std::string &folder) {
   Mirror mirror(repository, folder);
   std::string reference = tag;
   if (is_signed) {
@@ -163,8 +156,13 @@ Status fetch_layout(const std::string &repository, const std::string &tag,
   }
   const auto manifest = mirror.manifest(reference, tag);
   if (!manifest.ok()) return manifest.status();
-  const Status status = mirror.layers(
-      *manifest, [&](const OciDescriptor &layer) { return is_wanted(layer, key_hash); });
+  const auto delta = choose_layer(*manifest, target);
+  if (!delta.ok()) return delta.status();
+  std::vector<OciDescriptor> wanted = {**delta};
+  for (const OciDescriptor &layer : manifest->layers) {
+    if (layer.media_type == kProgramsType) wanted.push_back(layer);
+  }
+  const Status status = mirror.layers(*manifest, wanted);
   if (status.ok()) mirror.remove_others();
   return status;
 }

@@ -280,31 +280,6 @@ bool is_key_hash(const std::string &word) {
   return word.size() == 16 && word.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// Returns the delta for that target, or the delta of the programs for any device.
-Result<const OciDescriptor *> choose_layer(const OciManifest &manifest, const std::string &word) {
-  std::vector<const OciDescriptor *> targets, found;
-  const OciDescriptor *any = nullptr;
-  for (const OciDescriptor &layer : manifest.layers) {
-    if (layer.media_type != kDeltaType) continue;
-    const std::string key = annotation_of(layer, "vnd.kiln.key");
-    if (key.empty()) {
-      any = &layer;
-      continue;
-    }
-    targets.push_back(&layer);
-    if (key == word || glob_match(word, layer_label(layer))) found.push_back(&layer);
-  }
-  const bool is_for_any = word.empty() || word == "any" || (found.empty() && is_key_hash(word));
-  if (is_for_any && any != nullptr) found = {any};
-  if (found.size() == 1) return found[0];
-  if (found.empty()) {
-    return Status(Code::not_in_pack, fmt::format("no target matches \"{}\"; there are:{}", word,
-                                                 list_layers(targets)));
-  }
-  return Status(Code::bad_argument,
-                fmt::format("\"{}\" names several targets:{}", word, list_layers(found)));
-}
-
 // Returns the descriptor of a manifest that a signed statement names.
 Result<OciDescriptor> descriptor_of(const OciFolder &folder, const std::string &digest) {
   for (const OciDescriptor &descriptor : folder.index().manifests()) {
@@ -386,6 +361,30 @@ Status check_demand(const std::string &path, const packs::Demand &demand) {
 Result<Artifact> publish_pack(const packs::Contents &contents, OciFolder *folder,
                               const PublishRequest &request) {
   return Publisher(contents, folder, request).publish();
+}
+
+Result<const OciDescriptor *> choose_layer(const OciManifest &manifest, const std::string &word) {
+  std::vector<const OciDescriptor *> targets, found;
+  const OciDescriptor *any = nullptr;
+  for (const OciDescriptor &layer : manifest.layers) {
+    if (layer.media_type != kDeltaType) continue;
+    const std::string key = annotation_of(layer, "vnd.kiln.key");
+    if (key.empty()) {
+      any = &layer;
+      continue;
+    }
+    targets.push_back(&layer);
+    if (key == word || glob_match(word, layer_label(layer))) found.push_back(&layer);
+  }
+  const bool is_for_any = word.empty() || word == "any" || (found.empty() && is_key_hash(word));
+  if (is_for_any && any != nullptr) found = {any};
+  if (found.size() == 1) return found[0];
+  if (found.empty()) {
+    return Status(Code::not_in_pack, fmt::format("no target matches \"{}\"; there are:{}", word,
+                                                 list_layers(targets)));
+  }
+  return Status(Code::bad_argument,
+                fmt::format("\"{}\" names several targets:{}", word, list_layers(found)));
 }
 
 std::string layer_label(const OciDescriptor &layer) {

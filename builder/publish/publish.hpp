@@ -63,6 +63,10 @@ struct FetchRequest {
   packs::Demand demand{};
 };
 
+// Returns the delta for FetchRequest::target. Fails with Code::not_in_pack if no target matches,
+// and with Code::bad_argument if several do.
+Result<const OciDescriptor *> choose_layer(const OciManifest &manifest, const std::string &target);
+
 struct Fetched {
   std::uint64_t revision = 0;  // 0: the manifest has no revision
   std::string label;           // of the target, or "programs"

@@ -37,10 +37,6 @@ using nlohmann::json;
 // may be rolled back.
 constexpr std::size_t kOldKeys = 4;
 
-bool is_url(const std::string &from) {
-  return from.starts_with("http://") || from.starts_with("https://");
-}
-
 std::string key_hash(const DeviceInfo &device) {
   return packs::hex64(packs::xxh3(device.description.key.text()));
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Packs through a registry, as docs/operate/fleet-delivery.md tells: pushed by skopeo to Debian's
-docker-registry on loopback, fetched with plain HTTP.
+docker-registry on loopback, fetched with plain HTTP and by kiln.
 
     registry_test.py KILN
 
-Exit codes: 0 passed, 1 failed, 77 there is no skopeo, docker-registry, curl or jq.
+Exit codes: 0 passed, 1 failed, 77 there is no skopeo, docker-registry or curl.
 """
 
 import hashlib
@@ -271,37 +271,34 @@ class Delivery(unittest.TestCase):
         self.check_pack(device.pack("latest", A100), "second-a100.kiln")
         self.assertEqual(mirror.ranges, [None, "bytes=1000-", None])
 
-    def script_device(self, mirror, name="device"):
-        """A folder with the documented script; runs it for a tag and a key."""
-        text = (ROOT / "docs/operate/fleet-delivery.md").read_text(encoding="utf-8")
-        device = self.folder / name
+    def fetching_device(self, mirror):
+        """A folder, and what fetches there for a tag and a key."""
+        device = self.folder / "device"
         device.mkdir()
-        (device / "fetch.sh").write_text(text.split("```sh\n")[1].split("```")[0], encoding="utf-8")
 
-        def fetch(*words, code=0, clock=()):
-            return run("env", f"PATH={Path(KILN).parent}:{os.environ['PATH']}", *clock, "sh",
-                       "fetch.sh", f"http://127.0.0.1:{mirror.port}/v2/kiln", *words,
-                       folder=device, code=code)
+        def fetch(tag, key, *keys, code=0, clock=(), smallest=2):
+            words = [word for name in keys for word in ("--keys", name)]
+            return run(*clock, KILN, "pack", "fetch", f"http://127.0.0.1:{mirror.port}/v2/kiln",
+                       "--cache", "parts", "--tag", tag, "--target", key, *words, "--min-revision",
+                       smallest, "-o", "pack.kiln", folder=device, code=code)
         return device, fetch
 
-    def test_the_documented_script_fetches_resumes_and_falls_back(self):
+    def test_kiln_fetches_resumes_and_falls_back(self):
         self.push("latest")
         mirror = self.mirror()
-        device, fetch = self.script_device(mirror)
+        device, fetch = self.fetching_device(mirror)
         mirror.cut_after = 1000
-        fetch("latest", A100, code=18)  # curl's "partial file"
+        fetch("latest", A100, code=1)
         fetch("latest", A100)
         self.assertEqual(mirror.ranges, [None, "bytes=1000-", None])
         self.check_pack(device / "pack.kiln", "second-a100.kiln")
-        self.assertEqual((device / "smallest-revision").read_text(encoding="utf-8"), "2\n")
         said = fetch("latest", "0123456789abcdef")
         self.assertIn("no target has the key 0123456789abcdef: these are the programs alone", said)
-        self.assertEqual(len(list((device / "layout/blobs/sha256").iterdir())), 3)
+        self.assertEqual(len(list((device / "parts/blobs/sha256").iterdir())), 3)
         run(KILN, "pack", "fetch", "oci:layout", "-o", "programs.kiln", folder=self.folder)
         self.check_pack(device / "pack.kiln", "programs.kiln")
-        (device / "smallest-revision").write_text("3\n", encoding="utf-8")
         self.assertIn("the tag latest is of revision 2, which is older than the demanded 3",
-                      fetch("latest", A100, code=4))
+                      fetch("latest", A100, code=4, smallest=3))
         self.check_pack(device / "pack.kiln", "programs.kiln")
 
     def sign_layout(self, expires):
@@ -331,10 +328,10 @@ class Delivery(unittest.TestCase):
             "--expires", expires, folder=self.folder)
 
     @unittest.skipUnless(shutil.which("minisign"), "minisign is not here")
-    def test_the_script_follows_signed_tags_and_keys_that_change(self):
+    def test_kiln_follows_signed_tags_and_keys_that_change(self):
         self.sign_layout("2999-01-01")
         mirror = self.mirror()
-        device, fetch = self.script_device(mirror)
+        device, fetch = self.fetching_device(mirror)
         shutil.copy(self.folder / "keys", device / "keys")
         fetch("latest", A100, "keys")
         self.check_pack(device / "pack.kiln", "second-a100.kiln")
@@ -364,7 +361,7 @@ class Delivery(unittest.TestCase):
                          "minisign or faketime is not here")
     def test_a_frozen_mirror_and_a_wrong_clock_are_noticed(self):
         self.sign_layout("2998-01-01")
-        device, fetch = self.script_device(self.mirror())
+        device, fetch = self.fetching_device(self.mirror())
         shutil.copy(self.folder / "keys", device / "keys")
         fetch("latest", A100, "keys")
         said = fetch("latest", A100, "keys", code=4, clock=("faketime", "-f", "@2001-01-01 00:00:00"))
@@ -518,7 +515,7 @@ class Delivery(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    for tool in ("skopeo", "docker-registry", "curl", "jq"):
+    for tool in ("skopeo", "docker-registry", "curl"):
         if shutil.which(tool) is None:
             skip(f"{tool} is not here")
     try:

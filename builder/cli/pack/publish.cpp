@@ -5,6 +5,8 @@
 
 #include "builder/cli/common_options.hpp"
 #include "builder/cli/pack/layout_options.hpp"
+#include "builder/process/fork_call.hpp"
+#include "builder/publish/http_layout.hpp"
 #include "builder/publish/statements.hpp"
 
 namespace kiln::cli {
@@ -21,6 +23,7 @@ struct PublishArguments {
 
 struct FetchArguments {
   std::string from;
+  std::string cache;  // folder of a registry's parts; empty: none is kept
   std::string output;
   builder::PublicKeys keys;
   builder::FetchRequest request;
@@ -92,12 +95,10 @@ int run_publish(const PublishArguments &options) {
   return kDone;
 }
 
-int run_fetch(const FetchArguments &options) {
-  const auto folder = layout_folder(options.from);
-  if (!folder.ok()) return fail(folder.status());
-  const auto layout = builder::OciFolder::open(*folder);
+// Fetches from the layout in the folder.
+int fetch_from(const std::string &folder, const FetchArguments &options) {
+  const auto layout = builder::OciFolder::open(folder);
   if (!layout.ok()) return fail(layout.status());
-  if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
   builder::FetchRequest request = options.request;
   if (Status s = options.keys.demand().move_to(&request.demand); !s.ok()) return fail(s);
   request.smallest_revision = request.demand.revision;
@@ -120,6 +121,22 @@ int run_fetch(const FetchArguments &options) {
                       fetched->revision, fetched->label, fetched->size, fetched->blake2b));
   }
   return kDone;
+}
+
+int run_fetch(const FetchArguments &options) {
+  if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
+  if (!builder::is_url(options.from)) {
+    const auto folder = layout_folder(options.from);
+    return folder.ok() ? fetch_from(*folder, options) : fail(folder.status());
+  }
+  supervise_command("interrupted");
+  const auto temporary = builder::TemporaryFolder::make();
+  if (!temporary.ok()) return fail(temporary.status());
+  const std::string folder = options.cache.empty() ? temporary->path() : options.cache;
+  const builder::FetchRequest &request = options.request;
+  const Status status = builder::fetch_layout(options.from, request.tag, request.target,
+                                              !request.keys.empty(), folder);
+  return status.ok() ? fetch_from(folder, options) : fail(status);
 }
 
 }  // namespace
@@ -152,8 +169,15 @@ void add_fetch(CLI::App &app, Command *command) {
   auto options = std::make_shared<FetchArguments>();
   builder::FetchRequest &request = options->request;
   CLI::App *sub = app.add_subcommand("fetch", "Make one target's pack from an OCI image layout");
-  sub->add_option("from", options->from, "Folder of the layout")->type_name("oci:DIR")->required();
+  sub->add_option(
+         "from", options->from,
+         "oci:DIR, the folder of the layout, or the URL of a registry's repository (by curl)")
+      ->required();
   add_output_option(*sub, &options->output, "Pack to write")->required();
+  sub->add_option("--cache", options->cache,
+                  "Keep what a URL gave in this folder, so that the next fetch brings only what "
+                  "changed")
+      ->type_name("DIR");
   sub->add_option("--tag", request.tag, "Tag; default: latest")->type_name("NAME");
   sub->add_option("--target", request.target,
                   "Hash of its key, or glob over device and driver; default, and if no target has "
