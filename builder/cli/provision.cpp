@@ -61,18 +61,6 @@ nlohmann::json devices_here(const packs::Contents &contents) {
   return out;
 }
 
-// Checks the signature if keys are given. The pack is then replaced by one that is checked as it is
-// read.
-Status demand_signature(const ProvisionArguments &options,
-                        std::shared_ptr<const packs::Pack> *pack) {
-  const auto demand = options.keys.demand();
-  if (!demand.ok()) return demand.status();
-  if (demand->keys.empty()) return {};
-  Status s = packs::open_trusted(**pack, *demand, pack);
-  if (s.ok()) return s;
-  return {s.code, fmt::format("{}: {} [{}]", options.pack, s.message, packs::code_name(s.code))};
-}
-
 // Puts the pack's entries where Mesa reads them, and describes that in `answer` and `text`.
 int install(const ProvisionArguments &options, const OpenPack &open, nlohmann::json *answer,
             std::string *text) {
@@ -160,7 +148,7 @@ int launch(const ProvisionArguments &options, const packs::Contents &contents,
 int provision(const ProvisionArguments &options) {
   auto open = open_pack(options.pack);
   if (!open.ok()) return fail(open.status());
-  if (Status s = demand_signature(options, &open->pack); !s.ok()) return fail(s);
+  if (Status s = options.keys.check(options.pack, &open->pack); !s.ok()) return fail(s);
   nlohmann::json answer;
   std::string text;
   int exit_code = install(options, *open, &answer, &text);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/atomic_text_file.hpp"
+#include "builder/inspect/pack_files.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/run_tool.hpp"
 
@@ -120,6 +121,14 @@ Result<packs::Demand> PublicKeys::demand() const {
     return Status(Code::bad_argument, "--threshold is greater than the number of --key");
   }
   return packs::Demand{*std::move(read), revision, threshold};
+}
+
+Status PublicKeys::check(const std::string &name, std::shared_ptr<const packs::Pack> *pack) const {
+  const auto demanded = demand();
+  if (!demanded.ok()) return demanded.status();
+  if (demanded->keys.empty()) return {};
+  const Status status = packs::open_trusted(**pack, *demanded, pack);
+  return status.ok() ? status : in_pack(name, status);
 }
 
 }  // namespace kiln::builder

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,10 @@ struct PublicKeys {
 
   // Reads the keys. Fails as read_public_keys() does, and if the threshold exceeds their number.
   Result<packs::Demand> demand() const;
+
+  // Replaces the pack by the same pack, checked as it is read; does nothing without keys. `name` is
+  // the pack's in the message.
+  Status check(const std::string &name, std::shared_ptr<const packs::Pack> *pack) const;
 };
 
 }  // namespace kiln::builder

@@ -233,14 +233,10 @@ std::size_t Watch::place_of(const DeviceInfo &device) const {
   return static_cast<std::size_t>(&device - devices_.data());
 }
 
-// Replaces the pack by the same pack, checked as it is read, if keys are given.
 Status Watch::demand(const std::string &name, std::shared_ptr<const packs::Pack> *pack) const {
-  if (options_.keys.keys.empty()) return {};
-  auto demand = options_.keys.demand();
-  if (!demand.ok()) return demand.status();
-  demand->revision = std::max(demand->revision, state_.revision);
-  const Status status = packs::open_trusted(**pack, *demand, pack);
-  return status.ok() ? status : in_pack(name, status);
+  PublicKeys keys = options_.keys;
+  keys.revision = std::max(keys.revision, state_.revision);
+  return keys.check(name, pack);
 }
 
 Status Watch::fetch_from_layout(const std::string &folder, const DeviceInfo &device,
