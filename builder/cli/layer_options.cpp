@@ -107,15 +107,14 @@ Result<builder::Variables> variables_of(const LayerArguments &arguments,
   if (Status s = check_report_folder(arguments.report_folder); !s.ok()) return s;
   auto layer = find_layer(arguments.layer);
   if (!layer.ok()) return layer.status();
-  builder::LayerEnvironment environment;
+  builder::LayerEnvironment environment = arguments;
   environment.layer = *layer;
-  for (const std::string &pack : arguments.packs) environment.packs.push_back(whole_path(pack));
-  environment.overlay = whole_path(arguments.overlay);
-  environment.report = whole_path(arguments.report);
-  environment.report_folder = whole_path(arguments.report_folder);
-  environment.spool = whole_path(arguments.spool);
   environment.preload = loader.preload;
-  environment.require = arguments.require;
+  for (std::string &pack : environment.packs) pack = whole_path(pack);
+  for (std::string *path : {&environment.overlay, &environment.report, &environment.report_folder,
+                            &environment.spool}) {
+    *path = whole_path(*path);
+  }
   return builder::layer_variables(environment);
 }
 

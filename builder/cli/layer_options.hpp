@@ -13,15 +13,9 @@
 
 namespace kiln::cli {
 
-struct LayerArguments {
+// Paths are as given, and `preload` is not.
+struct LayerArguments : builder::LayerEnvironment {
   std::vector<std::string> command;
-  std::string layer;
-  std::string spool;               // record
-  std::vector<std::string> packs;  // serve
-  std::string overlay;             // serve
-  std::string require;             // serve
-  std::string report;
-  std::string report_folder;  // serve
 };
 
 // Adds the command and --layer.
