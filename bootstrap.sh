@@ -37,7 +37,8 @@ drivers="ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd intel-opencl-icd bub
 laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring
             strace valgrind chromium clang-format-14 clang-tidy-14 fish groff-base zsh doxygen ccache
             python3-xxhash python3-zstandard minisign libclang-15-dev llvm-15-dev
-            dpkg-dev file ocl-icd-opencl-dev python3-pip g++-mingw-w64-x86-64-posix wine64"
+            dpkg-dev file ocl-icd-opencl-dev python3-pip g++-mingw-w64-x86-64-posix wine64
+            openjdk-17-jdk-headless"
 # Applications that know nothing of Kiln, for the layer's tests.
 applications="python3-pyopencl python3-opencv libclblast-dev hashcat clpeak clinfo ffmpeg
               darktable"

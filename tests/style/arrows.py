@@ -16,7 +16,7 @@ import re
 import sys
 
 SOURCES = {".cpp", ".hpp", ".c", ".h"}
-TOPS = ("packs", "runtime", "builder", "kernels")
+TOPS = ("packs", "runtime", "builder", "kernels", "android/jni")
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 PACKS_HEADER = re.compile(r"packs/include/kiln/packs/(\w+)\.hpp")
 # Headers of packs that have no source of their name.

@@ -12,7 +12,7 @@ import sys
 from tracked import ROOT
 
 DOCUMENTS = ("docs/**/*.md", "README.md", "CONTRIBUTING.md")
-NAME = re.compile(r"`((?:builder|runtime|packs|kernels|manifests|tests|cmake|docs|examples)/[^`\s]*)[^`]*`")
+NAME = re.compile(r"`((?:android|builder|runtime|packs|kernels|manifests|tests|cmake|docs|examples)/[^`\s]*)[^`]*`")
 PLACEHOLDER = re.compile(r"(?<![A-Z])(?:NAME|ROOM|VENDOR)(?![A-Z])")
 BRACES = re.compile(r"\{([^{}]*)\}")
 

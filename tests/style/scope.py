@@ -15,8 +15,8 @@ from tracked import GENERATED, ROOT, listed
 
 DOCUMENT = ROOT / "docs" / "understand" / "scope.md"
 HEADING = "\n## Promises\n"
-TOPS = ("packs", "runtime", "builder", "cmake")
-SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".py", ".cmake"}
+TOPS = ("packs", "runtime", "builder", "android", "cmake")
+SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".py", ".cmake", ".java"}
 SHARE = 0.1  # of the right lines
 
 

@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("builder", "examples", "kernels", "packs", "runtime", "tests")
+FOLDERS = ("android", "builder", "examples", "kernels", "packs", "runtime", "tests")
 GENERATED = ROOT / "packs" / "generated"
 
 
