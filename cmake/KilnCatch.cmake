@@ -26,6 +26,14 @@ else()
   target_include_directories(kiln_catch_main SYSTEM PUBLIC ${KILN_CATCH2_INCLUDE_DIR})
 endif()
 
+# kiln_test_path(TARGET SYMBOL FILE): the path of a built file as the constant SYMBOL, in a source of
+# its own: the other sources are the same in every build folder, and a compiler cache has them.
+function(kiln_test_path target symbol file)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${target}_${symbol}.c)
+  file(GENERATE OUTPUT ${source}
+    CONTENT "extern const char ${symbol}[];\nconst char ${symbol}[] = \"${file}\";\n")
+  target_sources(${target} PRIVATE ${source})
+endfunction()
 
 function(kiln_catch_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "SOURCES;SEPARATE;LIBRARIES")

@@ -26,7 +26,7 @@ namespace {
 fs::path link_to_layer(const TemporaryFolder &folder) {
   const fs::path link = folder.path() / "libkiln_layer.so";
   std::error_code error;
-  fs::create_symlink(KILN_LAYER, link, error);
+  fs::create_symlink(kiln_layer_library, link, error);
   return link;
 }
 

@@ -13,6 +13,8 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
+extern "C" const char kiln_layer_library[];
+
 namespace kiln::test {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;

@@ -14,7 +14,7 @@ constexpr char kText[] = "kernel void f(int a, int b) {} kernel void g() {}";
 
 template <typename Function>
 Function *function_of_layer(const char *name) {
-  void *layer = dlopen(KILN_LAYER, RTLD_NOW | RTLD_LOCAL);
+  void *layer = dlopen(kiln_layer_library, RTLD_NOW | RTLD_LOCAL);
   REQUIRE(layer != nullptr);
   return reinterpret_cast<Function *>(dlsym(layer, name));
 }

@@ -12,6 +12,8 @@
 using namespace kiln::runtime;
 using kiln::test::mentions;
 
+extern "C" const char kiln_pixel_library[];
+
 namespace {
 
 // A library that every system has, and the system's words about one that is not there.
@@ -123,19 +125,17 @@ TEST_CASE("the search goes on to the real library and lists what came before", "
   CHECK(tried.find(": loaded\n") + std::strlen(": loaded\n") == tried.size());
 }
 
-#ifdef KILN_PIXEL_LIBRARY
 TEST_CASE("a Pixel library is enabled first and asked through its own function", "[opencl]") {
   OpenCL cl;
   std::string tried;
-  const char *const names[] = {KILN_PIXEL_LIBRARY};
+  const char *const names[] = {kiln_pixel_library};
   CHECK(load_opencl(names, 1, &cl, &tried).ok());
-  CHECK(tried == std::string(KILN_PIXEL_LIBRARY) + ": loaded\n");
+  CHECK(tried == std::string(kiln_pixel_library) + ": loaded\n");
   cl_uint count = 0;
   REQUIRE(cl.clGetPlatformIDs != nullptr);
   CHECK(cl.clGetPlatformIDs(0, nullptr, &count) == CL_SUCCESS);
   CHECK(count == 7);  // what tests/support/pixel_opencl.c answers
 }
-#endif
 
 TEST_CASE("an OpenCL version is read from the start of its string", "[opencl]") {
   CHECK(parse_opencl_version("OpenCL 1.2 ") == 102);

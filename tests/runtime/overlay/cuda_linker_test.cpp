@@ -28,6 +28,9 @@ using kiln::runtime::link_cubin;
 namespace packs = kiln::packs;
 namespace shapes = kiln::shapes;
 
+extern "C" const char kiln_fake_cuda_old[];
+extern "C" const char kiln_fake_cuda_10[];
+
 namespace {
 
 packs::View view(const std::string &text) {
@@ -340,10 +343,10 @@ TEST_CASE("threads may link at the same time") {
 }
 
 TEST_CASE("a libcuda without the linker is named, and CUDA 10's serves") {
-  const Linked old = link("", view(kPtx), 900, KILN_FAKE_CUDA_OLD);
+  const Linked old = link("", view(kPtx), 900, kiln_fake_cuda_old);
   CHECK(old.status == KILN_ERROR_NO_OPENCL);
   CHECK(old.message == "libcuda.so.1 has no cuLinkComplete");
-  const Linked cuda10 = link("", view(kPtx), 900, KILN_FAKE_CUDA_10);
+  const Linked cuda10 = link("", view(kPtx), 900, kiln_fake_cuda_10);
   CHECK(cuda10.message == "");
   CHECK(cuda10.cubin == shapes::cubin_of(90, kPayload));
 }

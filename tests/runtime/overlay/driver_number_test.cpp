@@ -10,12 +10,14 @@ using namespace kiln;
 using namespace kiln::test;
 namespace fs = std::filesystem;
 
+extern "C" const char kiln_pixel_library[];
+
 TEST_CASE("a driver's number changes with its files, and with no others", "[overlay]") {
   reset_fake();
   const TemporaryFolder folder;
   const fs::path library = folder.path() / "drivers" / "libdriver.so";
   fs::create_directory(library.parent_path());
-  fs::copy_file(KILN_PIXEL_LIBRARY, library);
+  fs::copy_file(kiln_pixel_library, library);
   void *opened = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   REQUIRE(opened != nullptr);
   auto table = std::make_shared<runtime::OpenCL>(*fake_table());
