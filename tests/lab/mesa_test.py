@@ -30,7 +30,7 @@ UPDATED = {"vangogh": ("radeonsi", "libamdgpu_noop_drm_shim.so", "AMDGPU_GPU_ID"
            "fd740": ("freedreno", "libfreedreno_noop_drm_shim.so", "FD_GPU_ID", "740")}
 # Models of arm64's Mesa. Translating libclc under emulation takes most of the time: a build takes
 # 85 s of a processor, a list 19 s.
-EMULATED_SUITE, EMULATED, LISTED = "trixie-arm64", ("g57",), ("g52", "fd740")
+EMULATED_SUITE, EMULATED, LISTED = "trixie-arm64", ("g57",), ("fd740",)
 TOO_SLOW = "gave no answer in time"
 DIED = "launching it: "
 NEVER, WHY = "not launched", "loaded by its driver without hardware"

@@ -25,7 +25,7 @@ if(CHECKER STREQUAL "valgrind")
   # LLVM's own work is not looked at: PoCL's cache is filled first, without the check and for the
   # processor that valgrind shows.
   set(prepare ${valgrind} --quiet --tool=none --fair-sched=yes)
-  set(rounds 6)  # a launch here takes fifty times as long
+  set(rounds 2)  # a launch here takes fifty times as long
   set(quick "~*survives a kill*")  # hundreds of processes
 else()
   set(PROGRAMS ${WORK}/build/bin)

@@ -15,8 +15,11 @@ if(found)
   message(FATAL_ERROR "the runtime alone asks for what only the builder needs: ${found}")
 endif()
 run(${CMAKE_COMMAND} --build ${WORK} --parallel 2)
-execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${WORK} -L quick -j 2 --output-on-failure
-  --no-tests=error RESULT_VARIABLE result)
+if(NOT TOOLCHAIN)  # these are the main build's, object for object
+  set(other -E "^(arrows|counts|format|format_test|ladder_test|named_paths|overlay_faults_test|skips|source_test|spdx|subjects|summary)$")
+endif()
+execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${WORK} -L quick ${other} -j 2
+  --output-on-failure --no-tests=error RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "the runtime's quick tests failed")
 endif()
