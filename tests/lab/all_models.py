@@ -4,9 +4,11 @@
 
 Every model of every backend of `kiln build --virtual`, by each version of its driver or compiler
 that the laboratory has, and the laboratory's devices that execute kernels. What a backend does not
-know, or a root has no driver for, gives no row. The seconds are of the whole build, beside the
+know, or a root has no driver for, gives no row. A row counts the base pack's programs that have a
+binary, and tells why each of the others has none. The seconds are of the whole build, beside the
 others at work; the bytes are of its pack. The packs are merged, and the result is sliced for a
-target of each vendor, signed and verified.
+target of each vendor, signed and verified. With a store, a run that was interrupted goes on where
+it was.
 """
 
 import argparse
@@ -71,22 +73,27 @@ class Models:
     def __init__(self, options):
         self.kiln, self.kiln_aarch64 = options.kiln, options.kiln_aarch64
         self.base, self.jobs = options.base, options.jobs
+        self.words = ["--jobs", "1", "--store", options.store]
+        self.limits = {}
+        if options.timeout:
+            self.words += ["--timeout", options.timeout]
+            self.limits = {"seconds": None}  # the builder limits each of its steps
         self.fleet = Fleet(options.kiln, options.kiln_aarch64, options.work)
         self.packs = []
         self._lock = threading.Lock()
 
-    def run(self, only):
-        """Builds everything, several at once."""
-        print("| made by | as | built | not for it | failed | seconds | pack's bytes |")
-        print("| --- | --- | --- | --- | --- | --- | --- |", flush=True)
+    def run(self, only, chosen):
+        """Builds everything, several at once, or only what is made by `only`, as the models chosen."""
+        print("| made by | as | programs | seconds | pack's bytes | without a binary |")
+        print("| --- | --- | --- | --- | --- | --- |", flush=True)
         with ThreadPoolExecutor(self.jobs) as pool:
             for how, backend, models, variables in ways(self.kiln, self.kiln_aarch64,
                                                          self.fleet.work):
-                for model in models:
-                    if not only or only in how:
+                for model in chosen or models:
+                    if model in models and (not only or only in how):
                         pool.submit(self._say, self._absent, how, backend, model, variables)
             for device in registry.devices():
-                if device["executes"] and (not only or only in device["driver"]):
+                if device["executes"] and not chosen and (not only or only in device["driver"]):
                     pool.submit(self._say, self._device, device["id"])
 
     def _say(self, build, *arguments):
@@ -94,7 +101,7 @@ class Models:
         try:
             row = build(*arguments)
         except (Failed, Skipped) as reason:
-            row = (*arguments[:1], str(reason).split("\n", maxsplit=1)[0])
+            row = (*arguments[:3], str(reason).split("\n", maxsplit=1)[0])
         except Exception as error:  # pylint: disable=broad-except
             row = (*arguments[:3], f"{type(error).__name__}: {error}")
         if row:
@@ -105,8 +112,8 @@ class Models:
         """By a driver or a compiler, for a device that is not there."""
         pack = self.fleet.work / f"{how}-{model}.kiln".replace(" ", "-").replace(":", "_")
         start = time.monotonic()
-        done = self.fleet.host("build", self.base, "--preferred", "--store", "none", "--json", "-o",
-                               pack, "--virtual", f"{backend}:{model}", variables=variables)
+        done = self.fleet.host("build", self.base, "--preferred", "--json", "-o", pack, "--virtual",
+                               f"{backend}:{model}", *self.words, variables=variables, **self.limits)
         if done.code == NO_DEVICE:
             return None
         return self._row(how, model, done.json(), start, pack)
@@ -122,10 +129,19 @@ class Models:
 
     def _row(self, how, model, built, start, pack):
         """One row; the pack is merged if it has a binary."""
-        if built["compiled"]:
+        inspected = making.inspect(self.fleet, pack)
+        programs = [program["name"] for program in inspected["programs"]]
+        made = {binary["variant"].partition("/")[0] for target in inspected["targets"]
+                for binary in target["binaries"] + target["intermediates"]}
+        if made:
             self.packs.append(pack)
-        return (how, model, built["compiled"], built["skipped"], len(built["failures"]),
-                f"{time.monotonic() - start:.0f}", f"{pack.stat().st_size:,}")
+        why = {one["job"].partition("/")[0]: one[key].partition("\n")[0]
+               for listed, key in (("failures", "error"), ("left_out", "reason"))
+               for one in built[listed]}
+        refused = [f"{name}: {why.get(name, 'the device meets the needs of no variant')}"
+                   for name in programs if name not in made]
+        return (how, model, f"{len(made)} of {len(programs)}", f"{time.monotonic() - start:.0f}",
+                f"{pack.stat().st_size:,}", "; ".join(refused))
 
     def finish(self):
         """Merges, slices, signs and verifies; what came of it, as lines."""
@@ -166,13 +182,18 @@ def main():
     parser.add_argument("--work", type=lambda text: Path(text).absolute(), required=True,
                         help="a folder that is made anew; the pack is all.kiln in it")
     parser.add_argument("--only", help="what is made by this alone, as in the table's first column")
+    parser.add_argument("--models", type=lambda text: text.split(","), default=[],
+                        help="build as these alone, in this order, and on no device")
+    parser.add_argument("--store", default="none", help="what `kiln build` is told; default: none")
+    parser.add_argument("--timeout", help="what `kiln build` is told")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="builds at once")
     options = parser.parse_args()
     start = time.monotonic()
     models = Models(options)
-    models.run(options.only)
+    models.run(options.only, options.models)
     print()
-    print("\n".join(models.finish()))
+    if models.packs:
+        print("\n".join(models.finish()))
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(f"{(time.monotonic() - start) / 60:.1f} minutes, "
           f"{(used.ru_utime + used.ru_stime) / 60:.1f} of a processor")

@@ -47,7 +47,7 @@ class Finished:
         return json.loads(self.out)
 
 
-def call(command, folder, environment=None):
+def call(command, folder, environment=None, seconds=TIMEOUT_SECONDS):
     """Runs a program to its end, or to the end of its time, when all that it started ends."""
     variables = {name: value for name, value in os.environ.items() if name not in DROPPED}
     variables.update(environment or {})
@@ -55,13 +55,13 @@ def call(command, folder, environment=None):
                           errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, start_new_session=True) as process:
         try:
-            out, err = process.communicate(timeout=TIMEOUT_SECONDS)
+            out, err = process.communicate(timeout=seconds)
         except BaseException as error:
             _end_session(process.pid)
             if not isinstance(error, subprocess.TimeoutExpired):
                 raise
             words = " ".join(str(word) for word in command)
-            raise Failed(f"no answer in {TIMEOUT_SECONDS} s: {words}") from None
+            raise Failed(f"no answer in {seconds} s: {words}") from None
     return Finished(process.returncode, out, err)
 
 
@@ -152,9 +152,9 @@ class Fleet:
         """What a JSON file holds."""
         return json.loads(path.read_text(encoding="utf-8"))
 
-    def host(self, *arguments, folder=None, variables=None):
+    def host(self, *arguments, folder=None, variables=None, **limits):
         """Runs the builder where no device is needed."""
-        return call([self.host_kiln, *arguments], folder or self.work, variables)
+        return call([self.host_kiln, *arguments], folder or self.work, variables, **limits)
 
     def open_station(self, name):
         """Makes the device's station; says that it is not there, or that its driver fails."""
