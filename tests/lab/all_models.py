@@ -28,7 +28,7 @@ import absent
 import making
 import registry
 from fleet import Fleet
-from suite import Failed, Skipped
+from suite import Failed, Skipped, expect
 
 NO_DEVICE = 5
 DESCRIPTIONS = Path(__file__).parents[2] / "manifests" / "virtual"
@@ -116,6 +116,7 @@ class Models:
                                f"{backend}:{model}", *self.words, variables=variables, **self.limits)
         if done.code == NO_DEVICE:
             return None
+        expect(done.out, done.err.strip())
         return self._row(how, model, done.json(), start, pack)
 
     def _device(self, name):
