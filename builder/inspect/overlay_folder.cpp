@@ -17,7 +17,7 @@ namespace kiln::builder {
 namespace {
 
 using nlohmann::json;
-using runtime::Verdict;
+using runtime::Event;
 
 std::string take(runtime::Facts *facts, const std::string &name) {
   for (auto it = facts->begin(); it != facts->end(); ++it) {
@@ -121,10 +121,10 @@ OverlayDriver read_driver(const runtime::Folder &folder, const std::string &name
   std::set<std::uint64_t> seen;
   for (const runtime::Record &record : journal.records()) {
     if (!seen.insert(record.id).second) continue;
-    const Verdict verdict = journal.verdict(record.id);
-    driver.proven += verdict == Verdict::proven ? 1 : 0;
-    driver.recompiled += verdict == Verdict::recompiled ? 1 : 0;
-    if (verdict != Verdict::crashed) continue;
+    const Event last = journal.history({record.id}).last;
+    driver.proven += last == Event::proven ? 1 : 0;
+    driver.recompiled += last == Event::recompiled ? 1 : 0;
+    if (last != Event::died) continue;
     ++driver.deaths;
     dead->insert(record.id);
   }

@@ -11,34 +11,33 @@ using namespace kiln::runtime;
 namespace {
 
 // Names the call in journals; no hash is likely to have the same value.
-constexpr DriverTask kUnloading{0x756e6c6f6164434cu, kNoLoad};
+constexpr DriverTask kUnloading{0x756e6c6f6164434cu};
 
-Status call_driver(const Loader &loader, Guard *guard) {
+Status call_driver(const Loader &loader) {
   const Device &device = *loader.device;
-  Guarded guarded(guard, kUnloading, loader.deadline_milliseconds);
+  Attempt attempt(loader.persistence.get(), kUnloading, loader.deadline_milliseconds);
   const cl_int code = device.cl->clUnloadPlatformCompiler(device.platform);
-  guarded.end(Verdict::proven);
+  attempt.end(Event::proven);
   loader.compiler_unloaded = true;
   return code == CL_SUCCESS ? Status() : cl_failure("clUnloadPlatformCompiler", code);
 }
 
 // Returns what prevents the call, or KILN_UNLOAD_CALLED, before anything is locked.
-kiln_unload obstacle(const Device &device, const Guard *guard) {
+kiln_unload obstacle(const Loader &loader) {
+  const Device &device = *loader.device;
   if (device.cl->clUnloadPlatformCompiler == nullptr ||
       parse_opencl_version(device.identity.text(Field::device_version)) < 102) {
     return KILN_UNLOAD_NO_CALL;
   }
-  if (guard == nullptr) return KILN_UNLOAD_CALLED;
-  // One death is enough: leaving out the call loses nothing.
-  const History history = guard->history(kUnloading.id);
-  return history.deaths != 0 || history.stuck ? KILN_UNLOAD_QUARANTINED : KILN_UNLOAD_CALLED;
+  const bool is_quarantined =
+      loader.persistence != nullptr && !loader.persistence->check(kUnloading, kOptional);
+  return is_quarantined ? KILN_UNLOAD_QUARANTINED : KILN_UNLOAD_CALLED;
 }
 
 // Asks the driver, unless a thread is using the compiler. A marker guards the call until the driver
 // has survived it once.
 Status unload_compiler(const Loader &loader, kiln_unload *out) {
-  Guard *guard = guard_of(loader);
-  *out = obstacle(*loader.device, guard);
+  *out = obstacle(loader);
   if (*out != KILN_UNLOAD_CALLED) return {};
   Status status;
   {
@@ -47,7 +46,7 @@ Status unload_compiler(const Loader &loader, kiln_unload *out) {
       *out = KILN_UNLOAD_BUSY;
       return {};
     }
-    status = call_driver(loader, guard);
+    status = call_driver(loader);
   }
   const bool ok = status.ok();
   notify(loader,

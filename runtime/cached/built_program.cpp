@@ -68,31 +68,15 @@ void set_code(const runtime::OpenCL &cl, cl_program built, const source::WholePr
               sizeof(variant->il_version));
 }
 
-// The task's id is runtime::task_id() of the variant, which is not in a pack yet.
-Status ask_for_binary(const runtime::Device &device, cl_program built, const packs::Digest &variant,
-                      runtime::Guard *guard, packs::Bytes *out) {
-  const auto notes = runtime::known_driver_notes(device.identity, device.description);
-  if ((notes.flags & KILN_DRIVER_NEVER_ASK) != 0) {
-    return Status::error(Code::failed, "a driver note: never ask it for binaries");
-  }
-  if (guard == nullptr) return runtime::program_binary(device, built, out);
-  const std::uint64_t id = packs::xxh3(variant.data(), packs::kDigestSize) ^
-                           static_cast<unsigned>(runtime::BinaryTask::ask);
-  const runtime::DriverTask asking{id, KILN_RUNG_ERROR};
-  if (!guard->check(asking).ok()) {
-    return Status::error(Code::failed, "the driver died or hung when it was asked for a binary");
-  }
-  runtime::Guarded guarded(guard, asking, 0);
-  Status status = runtime::program_binary(device, built, out);
-  guarded.end(runtime::Verdict::binary_read);
-  return status;
-}
-
-Status add_binary(const runtime::Device &device, cl_program built, runtime::Guard *guard,
-                  packs::Contents *contents) {
+Status add_binary(const runtime::Device &device, cl_program built,
+                  runtime::Persistence *persistence, packs::Contents *contents) {
   const packs::Digest &variant = contents->programs[0].variants[0].hash;
   packs::Bytes bytes;
-  if (Status s = ask_for_binary(device, built, variant, guard, &bytes); !s.ok()) return s;
+  const auto notes = runtime::known_driver_notes(device.identity, device.description);
+  if (Status s = runtime::ask_for_binary(device, notes, persistence, 0, variant, built, &bytes);
+      !s.ok()) {
+    return s;
+  }
   packs::Binary binary{variant, packs::BlobSource(std::move(bytes)),
                        runtime::build_log(device, built)};
   binary.finish.why_not = "an application's own";
@@ -151,8 +135,8 @@ Driver driver_of(const runtime::Device &device) {
 
 Status store_program(const std::string &overlay, const Driver &driver,
                      const runtime::Device &device, cl_program built, packs::Contents contents,
-                     runtime::Guard *guard) {
-  if (Status s = add_binary(device, built, guard, &contents); !s.ok()) return s;
+                     runtime::Persistence *persistence) {
+  if (Status s = add_binary(device, built, persistence, &contents); !s.ok()) return s;
   return write_cached(overlay, driver, std::move(contents));
 }
 

@@ -31,10 +31,10 @@ Driver driver_of(const runtime::Device &device);
 
 // Writes the program with the driver's binary for the device (write_cached). `contents` is from
 // contents_of(), without a target; `built` was built from its text, and `driver` is the device's.
-// Asks for the binary behind a marker of `guard`, which may be null. Fails with Code::failed if the
-// driver must not be asked for the binary.
+// Asks for the binary behind a marker of `persistence`, which may be null. Fails with Code::failed
+// if the driver must not be asked for the binary.
 packs::Status store_program(const std::string &overlay, const Driver &driver,
                             const runtime::Device &device, cl_program built,
-                            packs::Contents contents, runtime::Guard *guard);
+                            packs::Contents contents, runtime::Persistence *persistence);
 
 }  // namespace kiln::cached

@@ -243,19 +243,19 @@ Status plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *
 // Asks the driver behind a marker, if there is an overlay: after a death in the call the next start
 // does not ask.
 Status ask_behind_marker(const Kernel &kernel, const SuggestionQuery &query, NDSize *local) {
-  constexpr DriverTask kSuggesting{0x7375676765737421u, kNoLoad};  // as journals name it
+  constexpr DriverTask kSuggesting{0x7375676765737421u};  // as journals name it
   const Loader &loader = *kernel.program->loader;
-  Guard *guard = guard_of(loader);
-  if (guard == nullptr || guard->verdict(kSuggesting.id) == Verdict::proven) {
+  Persistence *persistence = loader.persistence.get();
+  Checked checked;
+  if (persistence != nullptr) checked = persistence->check(kSuggesting, kOptional);
+  if (!checked)
+    return Status::error(Code::opencl, "an earlier process died when it asked the driver");
+  if (persistence == nullptr || survived(checked.last)) {
     return ask_suggestion(kernel.suggest, query, kernel.limits, local);
   }
-  const History history = guard->history(kSuggesting.id);
-  if (history.deaths != 0 || history.stuck) {
-    return Status::error(Code::opencl, "an earlier process died when it asked the driver");
-  }
-  Guarded guarded(guard, kSuggesting, loader.deadline_milliseconds);
+  Attempt attempt(persistence, kSuggesting, loader.deadline_milliseconds);
   Status status = ask_suggestion(kernel.suggest, query, kernel.limits, local);
-  guarded.end(Verdict::proven);
+  attempt.end(Event::proven);
   return status;
 }
 

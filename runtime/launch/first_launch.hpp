@@ -25,7 +25,7 @@ class FirstLaunch {
   ~FirstLaunch();  // removes the marker if the launch was refused
 
   // Returns whether end_with() needs an event.
-  bool marked() const { return slot_ >= 0; }
+  bool marked() const { return marker_ != nullptr; }
   // Called after the launch: removes the marker once the event is complete. Does not keep the
   // event.
   void end_with(cl_event event);
@@ -34,7 +34,7 @@ class FirstLaunch {
   const LoadedProgram &program_;
   DriverTask task_;
   std::uint64_t bit_ = 0;
-  int slot_ = -1;
+  std::unique_ptr<Marker> marker_;
 };
 
 }  // namespace kiln::runtime

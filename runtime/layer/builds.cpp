@@ -163,12 +163,12 @@ Status cache_for_each(cl_program built, const Devices &devices, const WholeProgr
   return status;
 }
 
-// Returns the quarantine of the device's driver; null if no overlay can be used.
-runtime::Guard *quarantine_of(cl_device_id id) {
+// Returns the history of the device's driver; null if no overlay can be used.
+runtime::Persistence *persistence_of(cl_device_id id) {
   kiln_device *device = nullptr;
   if (next_opencl() == nullptr || find_device(id, &device, nullptr) != KILN_OK) return nullptr;
   const DeviceOverlay &shared = overlay_of(*device->device);
-  return shared.overlay == nullptr ? nullptr : &shared.overlay->guard();
+  return shared.overlay.get();
 }
 
 runtime::DriverTask task_of(const BinaryArguments &arguments) {
@@ -366,19 +366,19 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
 
 cl_program create_with_binary(const BinaryArguments &arguments, cl_int *status, cl_int *code) {
   const auto start = std::chrono::steady_clock::now();
-  runtime::Guard *quarantine =
-      is_followed(arguments) ? quarantine_of(arguments.devices[0]) : nullptr;
-  if (quarantine == nullptr) {
+  runtime::Persistence *persistence =
+      is_followed(arguments) ? persistence_of(arguments.devices[0]) : nullptr;
+  if (persistence == nullptr) {
     const cl_program made = by_driver(arguments, status, code);
     if (made != nullptr) report_own_binary(bytes_of(arguments), start);
     return made;
   }
   const runtime::DriverTask task = task_of(arguments);
-  const packs::Status allowed = quarantine->check(task);
-  if (!allowed.ok()) return refuse_own_binary(allowed.message, status, code);
+  const runtime::Checked checked = persistence->check(task, {});
+  if (!checked) return refuse_own_binary(checked.reason, status, code);
   cl_program made = nullptr;
   {
-    const runtime::Guarded guarded(quarantine, task, 0);
+    const runtime::Attempt attempt(persistence, task, 0);
     made = by_driver(arguments, status, code);
   }
   if (made == nullptr) return made;
@@ -398,11 +398,11 @@ cl_int build_foreign(const ProgramPointer &program, const BuildArguments &argume
                                arguments.options, arguments.notify, arguments.user);
   };
   const cl_device_id device = only_device(program->handle);
-  runtime::Guard *quarantine = device == nullptr ? nullptr : quarantine_of(device);
-  if (quarantine == nullptr || arguments.notify != nullptr) return call();
-  runtime::Guarded guarded(quarantine, {program->binary, KILN_RUNG_EXACT}, 0);
+  runtime::Persistence *persistence = device == nullptr ? nullptr : persistence_of(device);
+  if (persistence == nullptr || arguments.notify != nullptr) return call();
+  runtime::Attempt attempt(persistence, {program->binary, KILN_RUNG_EXACT}, 0);
   const cl_int code = call();
-  if (code == CL_SUCCESS) guarded.end(runtime::Verdict::taken);
+  if (code == CL_SUCCESS) attempt.end(runtime::Event::taken);
   return code;
 }
 

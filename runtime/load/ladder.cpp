@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tries the rungs from the top until a program passes every check, and hands the loaded program
 // to Persistence, which stores it if it was compiled. The checks are elsewhere: whether a rung may
-// be tried in rungs.cpp, whether its bytes crashed the driver before in persistence.cpp, whether
+// be tried in rungs.cpp, whether its bytes crashed the driver before in runtime/overlay, whether
 // the driver recompiled a binary in recompiled.cpp. Notices and finality are in reporter.cpp.
 #include "runtime/load/ladder.hpp"
 
@@ -22,9 +22,16 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// One try: bytes that a rung offers are given to the driver. The guard records under `task` whether
-// the driver survived them.
-struct Attempt {
+// Returns whether the compiler refused a program and would do so again. Running out of memory, for
+// example, is not such a refusal.
+bool is_refusal(const Status &error) {
+  const cl_int code = error.cl_error;
+  return code == CL_BUILD_PROGRAM_FAILURE || code == CL_COMPILE_PROGRAM_FAILURE ||
+         code == CL_LINK_PROGRAM_FAILURE || code == CL_INVALID_BUILD_OPTIONS;
+}
+
+// Bytes of a rung, to be given to the driver, and their task.
+struct Given {
   const Rung &rung;
   const Offer &offer;
   DriverTask task{offer.id, rung.id};
@@ -39,7 +46,6 @@ class Climb {
         program_(program),
         reporter_(*reporter),
         persistence_(loader->persistence.get()),
-        guard_(guard_of(*loader)),
         dry_run_((flags & kDryRun) != 0) {}
 
   bool load(std::shared_ptr<LoadedProgram> *out) {
@@ -82,72 +88,64 @@ class Climb {
 
   // Gives the driver the bytes. Unless the driver is known to survive them, a marker (a file that
   // shows later that the process died in the driver) guards the attempt.
-  bool give(const Attempt &attempt, RungResult *result, std::shared_ptr<LoadedProgram> *out) {
-    Verdict before = Verdict::untried;
-    if (guard_ != nullptr) {
-      before = guard_->verdict(attempt.task.id);
-      const Status s = check_load(guard_, attempt.task, wanted_.variant.kernels().size(),
-                                  is_last(wanted_, attempt.rung), dry_run_);
-      if (!s.ok()) {
-        PassedOver passed = passed_over(*persistence_, attempt.task, s);
-        result->log = std::move(passed.log);
-        return reporter_.failed(result, passed.outcome, std::move(passed.reason));
-      }
+  bool give(const Given &given, RungResult *result, std::shared_ptr<LoadedProgram> *out) {
+    Checked checked;
+    if (persistence_ != nullptr) {
+      checked = persistence_->check(
+          given.task, {wanted_.variant.kernels().size(), is_last(wanted_, given.rung), dry_run_});
+    }
+    if (!checked) {
+      result->log = std::move(checked.log);
+      return reporter_.failed(result, checked.outcome, std::move(checked.reason));
     }
     if (dry_run_) {
-      reporter_.loaded(result, attempt.offer, before == Verdict::recompiled);
+      reporter_.loaded(result, given.offer, checked.last == Event::recompiled);
       return true;
     }
-    Guarded guarded(guard_, attempt.task, loader_->deadline_milliseconds);
-    if (!guarded.status().ok()) {
+    Attempt attempt(persistence_, given.task, loader_->deadline_milliseconds);
+    if (!attempt.status().ok()) {
       reporter_.note(
           KILN_NOTICE_NO_GUARD, *result,
           concat({"cannot write the marker that detects a crash of the driver, so a crash would "
                   "go unnoticed: ",
-                  guarded.status().message}));
+                  attempt.status().message}));
     }
-    Verdict after = Verdict::untried;
-    const bool loaded = build(attempt, before, result, &guarded, &after, out);
-    guarded.end(after);
-    return loaded;
+    return build(given, checked, result, &attempt, out);
   }
 
-  bool build(const Attempt &attempt, Verdict before, RungResult *result, Guarded *guarded,
-             Verdict *after, std::shared_ptr<LoadedProgram> *out) {
+  bool build(const Given &given, const Checked &checked, RungResult *result, Attempt *attempt,
+             std::shared_ptr<LoadedProgram> *out) {
     const VariantRef variant = wanted_.variant;
     const std::vector<ExpectedKernel> expected = expected_kernels(variant);
     const Device &device = *loader_->device;
     // If the variant uses only one kernel, pass the driver's option `deferring`: the driver then
     // compiles a kernel only when it is created, so the source's other kernels never.
     BuildOutcome outcome =
-        build_program(device, loader_->context.get(), attempt.rung.form, attempt.offer.bytes,
+        build_program(device, loader_->context.get(), given.rung.form, given.offer.bytes,
                       concat({variant.options(), loader_->notes.options}), expected,
                       expected.size() == 1 ? device.description.deferring : "");
-    const bool is_binary = attempt.rung.form == Form::binary;
     if (!outcome.error.ok()) {
-      if (persistence_ != nullptr && !is_binary) {
-        keep_refusal(*persistence_, attempt.task, outcome, guarded);
+      if (given.rung.form != Form::binary && is_refusal(outcome.error)) {
+        attempt->end(Event::refused, concat({outcome.error.message, "\n", outcome.log}));
       }
       result->log = std::move(outcome.log);
       return reporter_.failed(result, KILN_OUTCOME_FAILED, std::move(outcome.error.message));
     }
     RecompileCheck check;
-    if (is_binary) {
-      check = check_recompiled(wanted_, attempt.offer.bytes, before, guarded,
+    if (given.rung.form == Form::binary) {
+      check = check_recompiled(wanted_, given.offer.bytes, checked.last, attempt,
                                outcome.built.program.get());
     }
-    *after = check.verdict;
+    attempt->end(check.event);
     if (check.recompiled) reporter_.note_recompiled(*result, *check.recompiled);
-    reporter_.loaded(result, attempt.offer, check.verdict == Verdict::recompiled);
+    reporter_.loaded(result, given.offer, check.event == Event::recompiled);
     auto program = std::make_shared<LoadedProgram>();
     program->loader = loader_;
     program->name = program_;
     program->variant = variant;
     program->built = std::move(outcome.built);
-    program->task = attempt.task;
-    if (guard_ != nullptr) {
-      program->to_prove = unproven_launches(*guard_, attempt.task, variant.kernels().size());
-    }
+    program->task = given.task;
+    program->to_prove = checked.unproven;
     *out = std::move(program);
     return true;
   }
@@ -157,7 +155,6 @@ class Climb {
   const std::string &program_;
   Reporter &reporter_;
   Persistence *persistence_;
-  Guard *guard_;
   bool dry_run_;
 };
 
@@ -169,8 +166,8 @@ Status climb(const std::shared_ptr<const Loader> &loader, VariantRef variant, un
   const bool dry_run = (flags & kDryRun) != 0;
   Reporter reporter(*loader, dry_run, report);
   const bool loaded = Climb(loader, variant, flags, report->program, &reporter).load(out);
-  const bool keeps = loader->persistence != nullptr && (flags & KILN_LOAD_NO_OVERLAY) == 0;
-  if (loaded && keeps && !dry_run) loader->persistence->keep(out->get(), report);
+  const bool stores = loader->persistence != nullptr && (flags & KILN_LOAD_NO_OVERLAY) == 0;
+  if (loaded && stores && !dry_run) loader->persistence->store(out->get(), report);
   return reporter.end(loaded, milliseconds_since(start));
 }
 

@@ -70,25 +70,26 @@ void notify(const Loader &loader, const kiln_notice &notice) {
   if (loader.notice != nullptr) loader.notice(&notice, loader.notice_user);
 }
 
-Guard *guard_of(const Loader &loader) {
-  return loader.persistence == nullptr ? nullptr : &loader.persistence->guard();
+Status ask_for_binary(const Device &device, const DriverNotes &notes, Persistence *persistence,
+                      std::uint32_t deadline, const packs::Digest &variant, cl_program program,
+                      packs::Bytes *out) {
+  if ((notes.flags & KILN_DRIVER_NEVER_ASK) != 0) {
+    return Status::error(Code::failed, "a driver note: never ask it for binaries");
+  }
+  const DriverTask asking{task_id(variant, BinaryTask::ask), KILN_RUNG_ERROR};
+  if (persistence != nullptr && !persistence->check(asking, {})) {
+    return Status::error(Code::failed, "the driver died or hung when it was asked for a binary");
+  }
+  Attempt attempt(persistence, asking, deadline);
+  Status status = program_binary(device, program, out);
+  attempt.end(Event::given);
+  return status;
 }
 
 Status ask_for_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
                       packs::Bytes *out) {
-  if ((loader.notes.flags & KILN_DRIVER_NEVER_ASK) != 0) {
-    return Status::error(Code::failed, "a driver note: never ask it for binaries");
-  }
-  Guard *guard = guard_of(loader);
-  if (guard == nullptr) return program_binary(*loader.device, program, out);
-  const DriverTask asking{task_id(variant, BinaryTask::ask), KILN_RUNG_ERROR};
-  if (!guard->check(asking).ok()) {
-    return Status::error(Code::failed, "the driver died or hung when it was asked for a binary");
-  }
-  Guarded guarded(guard, asking, loader.deadline_milliseconds);
-  Status status = program_binary(*loader.device, program, out);
-  guarded.end(Verdict::binary_read);
-  return status;
+  return ask_for_binary(*loader.device, loader.notes, loader.persistence.get(),
+                        loader.deadline_milliseconds, variant.hash(), program, out);
 }
 
 std::vector<ExpectedKernel> expected_kernels(packs::VariantRef variant) {

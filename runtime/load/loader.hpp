@@ -75,12 +75,12 @@ unsigned known_bad_rungs(const Loader &loader, std::string_view program, packs::
 // Calls the application's notice function, if there is one.
 void notify(const Loader &loader, const kiln_notice &notice);
 
-// Returns the loader's guard; null without persistence.
-Guard *guard_of(const Loader &loader);
-
 // Asks the driver for its binary of `program`. Some drivers do not survive this, so a marker guards
-// the call if the loader has a guard. Fails with Code::failed if an earlier start did not survive
-// it, or if a driver note forbids it.
+// the call unless `persistence` is null. Fails with Code::failed if an earlier start did not
+// survive it, or if a driver note forbids it.
+Status ask_for_binary(const Device &device, const DriverNotes &notes, Persistence *persistence,
+                      std::uint32_t deadline, const packs::Digest &variant, cl_program program,
+                      packs::Bytes *out);
 Status ask_for_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
                       packs::Bytes *out);
 

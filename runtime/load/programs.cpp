@@ -141,7 +141,7 @@ void Programs::finish() {
       const std::lock_guard<std::mutex> lock(slot->mutex);
       program = slot->last.program;
     }
-    if (program != nullptr) loader_->persistence->finish(program.get());
+    if (program != nullptr) loader_->persistence->store(program.get(), nullptr);
   }
 }
 

@@ -48,7 +48,7 @@ class Programs {
   // threads that do the same. Returns when all programs are done, or when `progress` stops it.
   void prefetch(const std::vector<std::string> &programs, unsigned flags, Progress *progress);
 
-  // Calls Persistence::finish() for all loaded programs.
+  // Calls Persistence::store() for all loaded programs.
   void finish();
 
   // Returns whether the driver compiled any program; absent while one is being loaded.

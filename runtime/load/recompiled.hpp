@@ -10,17 +10,17 @@
 namespace kiln::runtime {
 
 struct RecompileCheck {
-  Verdict verdict = Verdict::proven;  // for the journal
-  std::optional<bool> recompiled{};   // absent if it was neither checked nor remembered
+  Event event = Event::proven;       // for the journal
+  std::optional<bool> recompiled{};  // absent if it was neither checked nor remembered
 };
 
-// Asks the driver for its binary of `program` and compares it with the given one. The verdict is
+// Asks the driver for its binary of `program` and compares it with the given one. The event is
 // `taken` if the driver must not be asked, because of a driver note or because it died or hung when
 // it was asked. It is `proven` without a comparison if none is needed (no
 // KILN_LOAD_CHECK_RECOMPILED, no overlay) or if the driver gives no binary. An overlay remembers
-// the answer as the verdict `before`: without the flag, the driver is asked once for each binary
-// and driver version. Ends `guarded` before it asks, which has a marker of its own.
-RecompileCheck check_recompiled(const Wanted &wanted, packs::View given, Verdict before,
-                                Guarded *guarded, cl_program program);
+// the answer as the event `before`: without the flag, the driver is asked once for each binary and
+// driver version. Ends `attempt` before it asks, which has a marker of its own.
+RecompileCheck check_recompiled(const Wanted &wanted, packs::View given, Event before,
+                                Attempt *attempt, cl_program program);
 
 }  // namespace kiln::runtime

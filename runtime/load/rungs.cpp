@@ -218,13 +218,6 @@ constexpr Rung kLadder[] = {
      "source", KILN_LOAD_NO_SOURCE, 0, offer_source, takes_source, false, false}};
 // clang-format on
 
-const Rung *find_row(std::uint8_t id) {
-  for (const Rung &rung : kLadder) {
-    if (rung.id == id) return &rung;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 Rungs rungs() { return {std::begin(kLadder), std::end(kLadder)}; }
@@ -243,19 +236,12 @@ unsigned compiling_off(kiln_rung kept) {
   return flags;
 }
 
-bool RungByte::is_rung() const { return value_ == KILN_RUNG_ERROR || find_row(value_) != nullptr; }
-
-kiln_rung RungByte::rung() const {
-  const Rung *row = find_row(value_);
-  return row == nullptr ? KILN_RUNG_ERROR : row->id;
+const Rung *find_rung(unsigned id) {
+  for (const Rung &rung : kLadder) {
+    if (rung.id == id) return &rung;
+  }
+  return nullptr;
 }
-
-bool RungByte::is_slow() const {
-  const Rung *row = find_row(value_);
-  return row != nullptr && row->form != Form::binary;
-}
-
-const Rung *find_rung(kiln_rung id) { return find_row(static_cast<std::uint8_t>(id)); }
 
 const char *rung_name(kiln_rung id) {
   const Rung *rung = find_rung(id);

@@ -69,7 +69,7 @@ unsigned rung_flags();
 unsigned compiling_off(kiln_rung kept = KILN_RUNG_ERROR);
 
 // Returns the row; null for KILN_RUNG_ERROR and for numbers that are no rung.
-const Rung *find_rung(kiln_rung id);
+const Rung *find_rung(unsigned id);
 // Returns the name, such as "exact"; "error" if there is no row.
 const char *rung_name(kiln_rung id);
 

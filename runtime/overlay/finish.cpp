@@ -24,19 +24,22 @@ packs::Finality stored_finality(const Device &device) {
 Status own_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
                   packs::Bytes *out) {
   if (Status s = ask_for_binary(loader, variant, program, out); !s.ok()) return s;
-  return guard_of(loader)->check({packs::xxh3(out->data(), out->size()), KILN_RUNG_OVERLAY});
+  const Checked checked =
+      loader.persistence->check({packs::xxh3(out->data(), out->size()), KILN_RUNG_OVERLAY}, {});
+  return checked ? Status() : Status::error(Code::failed, checked.reason);
 }
 
 // Gives the cubin to the driver as the next start will. A cubin that fails must not be stored.
 Status try_cubin(const Loader &loader, packs::VariantRef variant, packs::View cubin) {
-  Guard *guard = guard_of(loader);
+  Persistence *persistence = loader.persistence.get();
   const DriverTask given{packs::xxh3(cubin.data, cubin.size), KILN_RUNG_OVERLAY};
-  if (Status s = check_load(guard, given, variant.kernels().size()); !s.ok()) return s;
-  Guarded guarded(guard, given, loader.deadline_milliseconds);
+  const Checked checked = persistence->check(given, {variant.kernels().size()});
+  if (!checked) return Status::error(Code::failed, checked.reason);
+  Attempt attempt(persistence, given, loader.deadline_milliseconds);
   BuildOutcome outcome = build_program(*loader.device, loader.context.get(), Form::binary, cubin,
                                        variant.options(), expected_kernels(variant));
-  // A binary that the driver is known to recompile keeps that verdict.
-  if (outcome.error.ok() && !is_known(guard->verdict(given.id))) guarded.end(Verdict::proven);
+  // What the driver is known to recompile stays so.
+  if (outcome.error.ok() && !survived(checked.last)) attempt.end(Event::proven);
   return std::move(outcome.error);
 }
 
@@ -44,16 +47,16 @@ Status try_cubin(const Loader &loader, packs::VariantRef variant, packs::View cu
 Status link_binary(const Loader &loader, packs::VariantRef variant, packs::Bytes *binary) {
   const packs::View ptx{binary->data(), binary->size()};
   if (is_cubin(ptx)) return {};
-  Guard *guard = guard_of(loader);
-  const DriverTask linking{task_id(variant, BinaryTask::link), kNoLoad};
-  const Verdict before = guard->verdict(linking.id);
-  if (before == Verdict::not_linked) {
+  Persistence *persistence = loader.persistence.get();
+  const DriverTask linking{task_id(variant.hash(), BinaryTask::link)};
+  const Checked checked = persistence->check(linking, {});
+  if (checked.last == Event::not_linked) {
     return Status::error(Code::failed, "an earlier start could not");
   }
-  if (!guard->check(linking).ok()) {
+  if (!checked) {
     return Status::error(Code::failed, "the driver's linker died or hung over it");
   }
-  Guarded guarded(guard, linking, 0);
+  Attempt attempt(persistence, linking, 0);
   packs::Bytes cubin;
   std::string log;
   Status status = link_cubin(ptx, loader.device->capabilities.compute_capability, &cubin, &log);
@@ -64,8 +67,8 @@ Status link_binary(const Loader &loader, packs::VariantRef variant, packs::Bytes
     status = try_cubin(loader, variant, {cubin.data(), cubin.size()});
     hopeless = !status.ok();
   }
-  if (hopeless) guarded.end(Verdict::not_linked);
-  if (status.ok()) guarded.end(Verdict::binary_read);
+  if (hopeless) attempt.end(Event::not_linked);
+  if (status.ok()) attempt.end(Event::given);
   if (status.ok()) *binary = std::move(cubin);
   return status;
 }
@@ -76,9 +79,8 @@ Status link_binary(const Loader &loader, packs::VariantRef variant, packs::Bytes
 Status build_again(const LoadedProgram &program, packs::Bytes *binary) {
   const Loader &loader = *program.loader;
   const packs::VariantRef variant = program.variant;
-  Guard *guard = guard_of(loader);
-  const DriverTask building{task_id(variant, BinaryTask::build_again), kNoLoad};
-  if (!guard->check(building).ok()) {
+  const DriverTask building{task_id(variant.hash(), BinaryTask::build_again)};
+  if (!loader.persistence->check(building, {})) {
     return Status::error(Code::failed, "the driver died or hung when it built the program again");
   }
   const Wanted wanted{loader, program.name, variant};
@@ -90,13 +92,13 @@ Status build_again(const LoadedProgram &program, packs::Bytes *binary) {
   packs::Bytes scratch;
   packs::View bytes;
   if (Status s = loader.pack->read_blob(offer.blob, &scratch, &bytes); !s.ok()) return s;
-  Guarded guarded(guard, building, loader.deadline_milliseconds);
+  Attempt attempt(loader.persistence.get(), building, loader.deadline_milliseconds);
   BuildOutcome outcome =
       build_program(*loader.device, loader.context.get(), rung->form, bytes,
                     concat({variant.options(), loader.notes.options}), expected_kernels(variant));
   if (!outcome.error.ok()) return std::move(outcome.error);
   Status status = own_binary(loader, variant, outcome.built.program.get(), binary);
-  if (status.ok()) guarded.end(Verdict::binary_read);
+  if (status.ok()) attempt.end(Event::given);
   return status;
 }
 
@@ -122,21 +124,23 @@ std::string notify_stored(const LoadedProgram &program, kiln_rung rung, const St
 
 }  // namespace
 
+void Overlay::store(LoadedProgram *program, Report *report) {
+  report == nullptr ? finish(program) : keep(program, report);
+}
+
 void Overlay::keep(LoadedProgram *program, Report *report) {
-  const Loader &loader = *program->loader;
-  const Finishing finishing = loader.device->description.finishing;
+  const Finishing finishing = program->loader->device->description.finishing;
   program->to_finish = report->final != KILN_FINAL_YES &&
                        (finishing == Finishing::linker || finishing == Finishing::launches);
   const bool compiled = find_rung(report->rung)->form != Form::binary;
   if (!compiled && !report->recompiled.value_or(false)) return;
   if (report->rung == KILN_RUNG_OVERLAY) {
     // Once: some drivers recompile even their own binary, at every start.
-    const Record healed{task_id(program->variant, BinaryTask::heal), Verdict::healed,
-                        KILN_RUNG_OVERLAY};
-    const Verdict before = quarantine_.verdict(healed.id);
-    // Earlier versions recorded this as a binary that was read.
-    if (before == Verdict::healed || before == Verdict::binary_read) return;
-    quarantine_.record(healed);
+    const DriverTask healing{task_id(program->variant.hash(), BinaryTask::heal), KILN_RUNG_OVERLAY};
+    const Event before = markers_.history(healing).last;
+    // Earlier versions recorded this as a binary that was given.
+    if (before == Event::healed || before == Event::given) return;
+    markers_.record(healing, Event::healed);
   }
   if (finishing == Finishing::launches) {  // such a driver compiles when it is asked for a binary
     program->to_store = true;
@@ -151,8 +155,8 @@ Status Overlay::store_loaded(const LoadedProgram &program, packs::View binary,
   std::string_view ignored;
   const unsigned left_out =
       known_bad_rungs(*program.loader, program.name, variant, packs::kAllRungs, &ignored);
-  return store(variant.hash(), left_out, binary, program.name, std::string(variant.name()),
-               finality);
+  return store_binary(variant.hash(), left_out, binary, program.name, std::string(variant.name()),
+                      finality);
 }
 
 std::string Overlay::store_plain(const LoadedProgram &program, kiln_rung rung) {

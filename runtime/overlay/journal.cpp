@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodes records, and decides by their counts whether a task is given to the driver again.
+// Encodes records, and counts them.
 #include "runtime/overlay/journal.hpp"
 
 #include <algorithm>
 #include <bitset>
 #include <cstring>
+#include <iterator>
 
 #include "kiln/packs/bytes.hpp"
+#include "runtime/load/rungs.hpp"
 #include "runtime/text/driver_strings.hpp"
 
 namespace kiln::runtime {
@@ -14,6 +16,9 @@ namespace {
 
 constexpr std::uint8_t kJournalMagic[8] = {0x89, 'K', 'L', 'J', '\r', '\n', 0x1a, '\n'};
 constexpr std::size_t kCheckedSize = 12;  // bytes of a record before its check
+// The numbers of all events, by their values.
+constexpr std::uint8_t kEvents[] = {0, 1, 2, 9, 5, 10, 11, 12, 3, 8};
+constexpr std::uint8_t kNoLoad = 255;  // no rung will have this number
 
 void put_check(std::uint8_t *record) {
   const std::uint64_t hash = packs::xxh3(record, kCheckedSize);
@@ -36,10 +41,24 @@ bool has_subject(std::uint64_t id, const std::vector<Record> &records) {
 
 }  // namespace
 
+std::uint8_t rung_number(std::optional<kiln_rung> rung) {
+  return rung ? static_cast<std::uint8_t>(*rung) : kNoLoad;
+}
+
+bool parse_rung(std::uint64_t number, std::optional<kiln_rung> *out) {
+  out->reset();
+  if (number == kNoLoad) return true;
+  if (number > kNoLoad) return false;
+  const Rung *rung = find_rung(static_cast<unsigned>(number));
+  if (rung == nullptr && number != KILN_RUNG_ERROR) return false;
+  *out = rung == nullptr ? KILN_RUNG_ERROR : rung->id;
+  return true;
+}
+
 void encode_record(const Record &record, std::uint8_t *out) {
   for (unsigned i = 0; i < 8; ++i) out[i] = static_cast<std::uint8_t>(record.id >> (8 * i));
-  out[8] = static_cast<std::uint8_t>(record.verdict);
-  out[9] = record.rung.value();
+  out[8] = kEvents[static_cast<std::size_t>(record.event)];
+  out[9] = rung_number(record.rung);
   out[10] = static_cast<std::uint8_t>(record.marker);
   out[11] = static_cast<std::uint8_t>(record.marker >> 8);
   put_check(out);
@@ -51,15 +70,12 @@ Record decode_record(const std::uint8_t *bytes) {
   put_check(checked);
   Record record;
   if (std::memcmp(checked, bytes, kRecordSize) != 0) return record;
-  // Other verdicts are of a newer version, or of an earlier one that banned slow tasks (4), hung
-  // ones (6) or wrong results (7).
-  constexpr unsigned kKnown = 0x1f2e;  // 1, 2, 3, 5, 8 to 12
-  if (bytes[8] > 12 || (kKnown >> bytes[8] & 1) == 0) return record;
-  const RungByte rung{bytes[9]};
-  if (!rung.is_rung() && rung != kNoLoad) return record;
+  // Other events are of a newer version, or of an earlier one that banned slow tasks (4), hung ones
+  // (6) or wrong results (7).
+  const auto *event = std::find(std::begin(kEvents), std::end(kEvents), bytes[8]);
+  if (event == std::end(kEvents) || !parse_rung(bytes[9], &record.rung)) return record;
   for (unsigned i = 0; i < 8; ++i) record.id |= static_cast<std::uint64_t>(bytes[i]) << (8 * i);
-  record.verdict = static_cast<Verdict>(bytes[8]);
-  record.rung = rung;
+  record.event = static_cast<Event>(event - std::begin(kEvents));
   record.marker = static_cast<std::uint16_t>(bytes[10] | bytes[11] << 8);
   return record;
 }
@@ -79,72 +95,78 @@ Journal::Journal(packs::View file) {
   }
   for (std::size_t at = 0; at + kRecordSize <= file.size; at += kRecordSize) {
     const Record record = decode_record(file.data + at);
-    if (record.verdict != Verdict::untried) add(record);
+    if (record.event != Event::none) add(record);
   }
 }
 
 void Journal::add(const Record &record) { records_.push_back(record); }
 
-History Journal::history(std::uint64_t id) const {
+History Journal::history(const DriverTask &task) const {
   History history;
+  history.rung = rung_history(task.rung);
+  std::uint16_t marker = 0;  // of the last death
   for (const Record &record : records_) {
-    if (record.id != id || history.last == Verdict::not_linked) continue;
-    switch (record.verdict) {
-      case Verdict::stuck: history.stuck = true; continue;
-      case Verdict::passed_over:
+    if (record.id != task.id || history.last == Event::not_linked) continue;
+    switch (record.event) {
+      case Event::passed_over:
         history.passed_over += std::max<unsigned>(record.marker, 1);
         continue;
-      case Verdict::crashed:
+      case Event::died:
         // Two starts may have found the same marker.
-        history.deaths += history.deaths != 0 && record.marker == history.marker ? 0 : 1;
-        history.marker = record.marker;
+        history.deaths += history.deaths != 0 && record.marker == marker ? 0 : 1;
+        marker = record.marker;
         break;
-      case Verdict::refused: history.refusals = std::max<unsigned>(record.marker, 1); break;
+      case Event::refused: history.refusals = std::max<unsigned>(record.marker, 1); break;
       default: history.deaths = history.refusals = 0;
     }
     history.passed_over = 0;
-    history.last = record.verdict;
+    history.last = record.event;
   }
+  return history;
+}
+
+RungHistory Journal::rung_history(std::optional<kiln_rung> rung) const {
+  RungHistory history;
+  if (!rung) return history;
+  std::vector<std::uint16_t> markers;
+  const Record *first = nullptr;
+  for (const Record &record : records_) {
+    if (record.rung != rung) continue;
+    history.survived |= survived(record.event);
+    if (record.event != Event::died) continue;
+    if (first == nullptr) first = &record;
+    history.several |= record.id != first->id;
+    if (std::find(markers.begin(), markers.end(), record.marker) == markers.end()) {
+      markers.push_back(record.marker);
+    }
+  }
+  history.deaths = static_cast<unsigned>(markers.size());
   return history;
 }
 
 bool Journal::is_new_death(const Record &death, std::vector<std::uint64_t> *found) const {
   if (std::find(found->begin(), found->end(), death.id) != found->end()) return false;
   found->push_back(death.id);
-  const History before = history(death.id);
-  return !is_known(before.last) && (before.deaths == 0 || before.marker != death.marker);
+  const History before = history({death.id});
+  if (survived(before.last) || before.deaths == 0) return !survived(before.last);
+  const auto last = std::find_if(records_.rbegin(), records_.rend(), [&](const Record &record) {
+    return record.id == death.id && record.event == Event::died;
+  });
+  return last->marker != death.marker;
 }
 
 bool Journal::has_marker(std::uint16_t number) const {
   for (const Record &record : records_) {
-    if (record.verdict == Verdict::crashed && record.marker == number) return true;
+    if (record.event == Event::died && record.marker == number) return true;
   }
   return false;
-}
-
-bool Journal::rung_quarantined(RungByte rung) const {
-  if (rung.is_slow() || rung == kNoLoad) return false;
-  std::vector<std::uint16_t> deaths;
-  std::uint64_t first = 0;
-  bool two = false;
-  for (const Record &record : records_) {
-    if (record.rung != rung) continue;
-    if (is_known(record.verdict)) return false;
-    if (record.verdict != Verdict::crashed) continue;
-    if (deaths.empty()) first = record.id;
-    two |= record.id != first;
-    if (std::find(deaths.begin(), deaths.end(), record.marker) == deaths.end()) {
-      deaths.push_back(record.marker);
-    }
-  }
-  return two && deaths.size() >= 3;
 }
 
 // Adds the last `count` deaths of a task to `*out`, each with its marker's number.
 void Journal::add_deaths(std::uint64_t id, unsigned count, Journal *out) const {
   std::vector<Record> deaths;
   for (const Record &record : records_) {
-    if (record.id != id || record.verdict != Verdict::crashed) continue;
+    if (record.id != id || record.event != Event::died) continue;
     if (deaths.empty() || deaths.back().marker != record.marker) deaths.push_back(record);
   }
   for (std::size_t i = deaths.size() - count; i < deaths.size(); ++i) out->add(deaths[i]);
@@ -156,36 +178,21 @@ std::vector<Record> Journal::folded() const {
   std::bitset<256> rungs;  // rungs on which a task was taken
   for (const Record &record : records_) {
     if (has_subject(record.id, kept)) continue;
-    const History now = history(record.id);
-    Record out = record;
-    out.marker = 0;
-    out.verdict = now.last;
-    if (is_known(now.last) && rungs[record.rung.value()]) continue;
-    if (is_known(now.last)) rungs.set(record.rung.value());
-    if (is_known(now.last) || now.last == Verdict::not_linked || now.last == Verdict::healed)
-      folded.add(out);
+    const History now = history({record.id});
+    const std::uint8_t rung = rung_number(record.rung);
+    if (survived(now.last) && rungs[rung]) continue;
+    if (survived(now.last)) rungs.set(rung);
+    if (survived(now.last) || now.last == Event::not_linked || now.last == Event::healed)
+      folded.add({record.id, now.last, record.rung});
     if (now.refusals != 0) {
-      folded.add({record.id, Verdict::refused, record.rung, limited(now.refusals)});
+      folded.add({record.id, Event::refused, record.rung, limited(now.refusals)});
     }
     if (now.deaths != 0) add_deaths(record.id, now.deaths, &folded);
     if (now.passed_over != 0) {
-      folded.add({record.id, Verdict::passed_over, record.rung, limited(now.passed_over)});
+      folded.add({record.id, Event::passed_over, record.rung, limited(now.passed_over)});
     }
   }
   return std::move(folded.records_);
-}
-
-unsigned starts_to_skip(const History &history, RungByte rung, bool last) {
-  if (history.last == Verdict::not_linked) return kForGood;
-  const unsigned patience = rung.is_slow() ? 3 : 2;
-  if (history.deaths < patience) {
-    if (history.refusals < (last ? 2 : 1)) return 0;
-    return last ? 1u << std::min(history.refusals - 2, 6u)
-                : 8u << std::min(history.refusals - 1, 3u);
-  }
-  const unsigned retries = history.deaths - patience;
-  if (last) return 1u << std::min(retries, 6u);
-  return retries < 3 ? 8u << 3 * retries : kForGood;
 }
 
 }  // namespace kiln::runtime

@@ -1,36 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The history of one driver on this machine: which blobs it took, which it recompiled, and which it
-// crashed on. Pure; runtime/OVERLAY.md has the bytes.
+// crashed on. The numbers on disk are known here alone. Pure; runtime/OVERLAY.md has the bytes.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "runtime/load/persistence.hpp"
+#include "runtime/overlay/quarantine.hpp"
 
 namespace kiln::runtime {
 
-inline constexpr unsigned kForGood = ~0u;
-
-// Returns at how many starts a task is skipped before it is tried again; 0: at none.
-// A binary is skipped after two deaths, since the rungs below it serve. IL and source need three:
-// they take long to compile, and applications are ended meanwhile for reasons of their own. If
-// something is left below it, a task is tried again after 8 starts, then 64, then 512, and then
-// never with this driver. The last thing that a pack can offer is never given up: it is tried again
-// after 1, 2, 4 ... 64 starts.
-// A task that the compiler refused without crashing is tried again after 8, 16, 32 and 64
-// starts. The last thing is tried again at once after the first refusal, which a full disk may have
-// caused, then after 1, 2, 4 ... 64 starts.
-unsigned starts_to_skip(const History &history, RungByte rung, bool last);
-inline bool passes_over(const History &history, RungByte rung, bool last) {
-  return history.passed_over < starts_to_skip(history, rung, last);
-}
-
 struct Record {
   std::uint64_t id = 0;
-  Verdict verdict = Verdict::untried;
-  RungByte rung;
+  Event event = Event::none;
+  std::optional<kiln_rung> rung{};  // as in DriverTask
   // For a death, the marker that recorded it: one death may find many threads in the driver. For a
   // refusal, its number since the last success. For passed_over, how often; 0 counts as 1.
   std::uint16_t marker = 0;
@@ -40,8 +24,12 @@ inline constexpr std::size_t kRecordSize = 16;
 inline constexpr std::size_t kJournalHeaderSize = 256;
 inline constexpr std::size_t kMaxJournalSize = 64u << 10;
 
+// A task's rung as a number on disk. parse_rung() returns whether the number is known.
+std::uint8_t rung_number(std::optional<kiln_rung> rung);
+bool parse_rung(std::uint64_t number, std::optional<kiln_rung> *out);
+
 void encode_record(const Record &record, std::uint8_t *out);
-// Returns Verdict::untried if the 16 bytes are not a record.
+// Returns Event::none if the 16 bytes are not a record.
 Record decode_record(const std::uint8_t *bytes);
 
 // Writes the 256 bytes at a journal's start: a magic number, and the device's label for people.
@@ -52,14 +40,9 @@ class Journal {
   // Reads all whole records; skips torn and foreign ones.
   explicit Journal(packs::View file = {});
 
-  // Returns the history of a task. `not_linked` stays: the same driver would
-  // fail again.
-  History history(std::uint64_t id) const;
-  Verdict verdict(std::uint64_t id) const { return history(id).last; }
-  // Returns whether a whole rung is out of use: the driver has taken nothing on it yet, and ended
-  // three processes over two different binaries. Always false for IL and source, which are slow by
-  // nature, and for kNoLoad.
-  bool rung_quarantined(RungByte rung) const;
+  // Returns the history of a task, as far as the file has it. `not_linked` stays: the same driver
+  // would fail again.
+  History history(const DriverTask &task) const;
   // Returns the records that a new journal starts with: those that still count, merged.
   std::vector<Record> folded() const;
 
@@ -76,6 +59,7 @@ class Journal {
   const std::string &label() const { return label_; }
 
  private:
+  RungHistory rung_history(std::optional<kiln_rung> rung) const;
   void add_deaths(std::uint64_t id, unsigned count, Journal *out) const;
 
   std::vector<Record> records_;

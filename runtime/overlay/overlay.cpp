@@ -17,8 +17,8 @@ namespace {
 
 // Age in seconds from which a temporary is taken for a killed process's.
 constexpr time_t kTemporarySeconds = 3600;
-// Bytes kept of a compiler's log.
-constexpr std::size_t kMaxLog = 64u << 10;
+// Bytes kept of a compiler's message.
+constexpr std::size_t kMaxRefusal = 64u << 10;
 // Number of drivers remembered, including the present one.
 constexpr std::size_t kMaxJournals = 32;
 
@@ -75,7 +75,7 @@ Status Overlay::open(const char *path, std::uint64_t limit, const Device &device
   overlay->facts_ = device_facts(device);
   const std::string label = device_label(device.identity.text(Field::device_name),
                                          device.identity.text(Field::driver_version));
-  overlay->quarantine_.open(&overlay->folder_, number, label, deaths);
+  overlay->markers_.open(&overlay->folder_, number, label, deaths);
   *out = std::move(overlay);
   return {};
 }
@@ -125,28 +125,57 @@ std::string Overlay::refusal_name(std::uint64_t id) const {
   return packs::concat({kRefusalPrefix, driver_number_, "-", hex64(id)});
 }
 
-void Overlay::keep_refusal(std::uint64_t id, const std::string &why, const std::string &log) const {
-  const std::string text = packs::concat({why, "\n", std::string_view(log).substr(0, kMaxLog)});
-  if (text.size() > limit_) return;
-  make_room(folder_, limit_, text.size());
-  const packs::View bytes = view_of(text);
-  (void)folder_.write_file(refusal_name(id), &bytes, 1);
+bool Overlay::pass_over(const DriverTask &task, const History &history,
+                        const CheckOptions &options) {
+  if (!passes_over(history, task.rung, options)) return false;
+  const bool counts = starts_to_skip(history, task.rung, options) != kForGood;
+  if (counts && !options.dry_run) markers_.record(task, Event::passed_over);
+  return true;
 }
 
-std::string Overlay::refusal(std::uint64_t id, std::string *why) const {
+Checked Overlay::check(const DriverTask &task, const CheckOptions &options) {
+  const History history = markers_.history(task);
+  Checked checked{history.last};
+  (void)pass_over(task, history, options);
+  Status status = check_history(history, task.rung, options);
+  for (unsigned i = 0; status.ok() && i < options.kernels && i < kMarkedKernels; ++i) {
+    const DriverTask launch{launch_id(task, i), task.rung};
+    const History launches = markers_.history(launch);
+    if (!survived(launches.last)) checked.unproven |= std::uint64_t{1} << i;
+    if (pass_over(launch, launches, options)) {
+      status = Status::error(Code::failed,
+                             "an earlier process ended while it launched this for the first time");
+    }
+  }
+  if (status.ok()) return checked;
+  checked.outcome = KILN_OUTCOME_QUARANTINED;
+  checked.reason = std::move(status.message);
+  if (history.deaths != 0 || history.refusals == 0) return checked;
+  checked.outcome = KILN_OUTCOME_FAILED;
   packs::Bytes file;
   struct stat info {};
   Descriptor descriptor;
-  const std::string name = refusal_name(id);
-  if (folder_.read_file(name, 2 * kMaxLog, &file, &info, &descriptor) != 0) return {};
-  const auto end = std::find(file.begin(), file.end(), '\n');
-  why->assign(file.begin(), end);
-  return {end == file.end() ? end : end + 1, file.end()};
+  if (folder_.read_file(refusal_name(task.id), 2 * kMaxRefusal, &file, &info, &descriptor) == 0) {
+    const auto end = std::find(file.begin(), file.end(), '\n');
+    checked.reason.assign(file.begin(), end);
+    checked.log.assign(end == file.end() ? end : end + 1, file.end());
+  }
+  checked.reason = "the driver refused the program in an earlier run: " + checked.reason;
+  return checked;
 }
 
-Status Overlay::store(const packs::Digest &variant, unsigned left_out, packs::View binary,
-                      const std::string &program, const std::string &variant_name,
-                      packs::Finality finality) const {
+void Overlay::record(const DriverTask &task, Event event, std::string_view text) {
+  markers_.record(task, event);
+  text = text.substr(0, kMaxRefusal);
+  if (text.empty() || text.size() > limit_) return;
+  make_room(folder_, limit_, text.size());
+  const packs::View bytes = view_of(text);
+  (void)folder_.write_file(refusal_name(task.id), &bytes, 1);
+}
+
+Status Overlay::store_binary(const packs::Digest &variant, unsigned left_out, packs::View binary,
+                             const std::string &program, const std::string &variant_name,
+                             packs::Finality finality) const {
   std::string facts = facts_;
   append_fact("program", program, &facts);
   append_fact("variant", variant_name, &facts);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The overlay: a folder with the binaries that this device had to compile itself, one file each,
-// and with the journals and markers of Quarantine. The layer's cached programs (cached_files.hpp)
-// are files of the same folder. Any number of processes may use one folder.
+// and with the journals of drivers and the markers of processes. The layer's cached programs
+// (cached_files.hpp) are files of the same folder. Any number of processes may use one folder.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 #include "runtime/device/device.hpp"
 #include "runtime/overlay/entry.hpp"
+#include "runtime/overlay/markers.hpp"
 #include "runtime/overlay/private_folder.hpp"
-#include "runtime/overlay/quarantine.hpp"
 
 namespace kiln::runtime {
 
@@ -33,38 +33,41 @@ class Overlay final : public Persistence {
                      std::string_view options, std::shared_ptr<Overlay> *out,
                      std::vector<Death> *deaths);
 
-  Guard &guard() override { return quarantine_; }
-
   // From now on, finds and stores only binaries for this number; 0 is for loaders without one.
   void keep_apart(std::uint64_t number) { key_hash_ ^= number; }
 
+  Checked check(const DriverTask &task, const CheckOptions &options) override;
+  Status attempt(const DriverTask &task, std::uint32_t deadline,
+                 std::unique_ptr<Marker> *out) override {
+    return markers_.attempt(task, deadline, out);
+  }
+  void record(const DriverTask &task, Event event, std::string_view text) override;
   Status find(const packs::Digest &variant, unsigned left_out, packs::Bytes *bytes,
               Stored *out) const override;
+  void store(LoadedProgram *program, Report *report) override;  // in finish.cpp
 
   // Writes an entry; on success it is on disk. If the limit requires it, the least recently used
   // entries are removed. `program` and `variant_name` are for people.
-  Status store(const packs::Digest &variant, unsigned left_out, packs::View binary,
-               const std::string &program, const std::string &variant_name,
-               packs::Finality finality) const;
-
-  void keep_refusal(std::uint64_t id, const std::string &why,
-                    const std::string &log) const override;
-  std::string refusal(std::uint64_t id, std::string *why) const override;
-
-  // These and store_plain() are in finish.cpp.
-  void keep(LoadedProgram *program, Report *report) override;
-  void finish(LoadedProgram *program) override;
+  Status store_binary(const packs::Digest &variant, unsigned left_out, packs::View binary,
+                      const std::string &program, const std::string &variant_name,
+                      packs::Finality finality) const;
 
  private:
+  // Returns whether the task is passed over because of its own history, and records that.
+  bool pass_over(const DriverTask &task, const History &history, const CheckOptions &options);
+  // Of finish.cpp.
+  void keep(LoadedProgram *program, Report *report);
+  void finish(LoadedProgram *program);
   // Stores the driver's binary as it is, and notifies the application, for which `rung` is where
   // the program came from. Returns the notice's text.
   std::string store_plain(const LoadedProgram &program, kiln_rung rung);
+  Status store_loaded(const LoadedProgram &program, packs::View binary,
+                      packs::Finality finality) const;
+
   std::string refusal_name(std::uint64_t id) const;
   // Returns the name of a variant's entry, with a number for the rungs that known-bad notes leave
   // out: a binary from before there was a note may have been made by such a rung.
   std::string name_of(const packs::Digest &variant, unsigned left_out) const;
-  Status store_loaded(const LoadedProgram &program, packs::View binary,
-                      packs::Finality finality) const;
 
   Folder folder_;
   std::uint64_t limit_ = kDefaultOverlayLimit;
@@ -74,7 +77,7 @@ class Overlay final : public Persistence {
   bool made_for_any_driver_ = false;  // the key does not name the driver's version
   std::string driver_number_;         // number of the present driver and system
   std::string facts_;                 // facts of the device, for entries
-  Quarantine quarantine_;
+  Markers markers_;
 };
 
 // Makes room for `room` more bytes in an overlay of at most `limit` bytes and kMostOverlayFiles.

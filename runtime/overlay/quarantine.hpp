@@ -1,110 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// A marker is on disk while a driver handles bytes that it is not yet known to survive, so that a
-// process that ends there leaves a trace for the next one.
-//
-// A process with unproven tasks owns one marker file, locked while it lives; the file's
-// slots say which tasks are being tried. The first slot written is synced to disk. Later ones
-// are not: they outlive the process all the same, and after a power failure the synced file still
-// shows that something was tried. Proven tasks get no marker.
+// Decides which tasks are not given to a driver because of their history, and when they are tried
+// again. Pure.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <mutex>
-#include <string>
-
-#include <sys/types.h>
-
-#include "runtime/overlay/journal.hpp"
-#include "runtime/overlay/private_folder.hpp"
+#include "runtime/load/persistence.hpp"
 
 namespace kiln::runtime {
 
-inline constexpr unsigned kMarkerSlots = 32;     // attempts that a loader makes at once
-inline constexpr unsigned kMarkerSlotSize = 40;  // bytes
-
-// Clears the slots of all markers of this process. Async-signal-safe. With `keep_own`, keeps the
-// slots for which the calling thread is in the driver.
-void clear_live_markers(bool keep_own);
-
-// One attempt in a marker. `deadline` is in milliseconds of the monotonic clock; 0: none.
-struct MarkerSlot {
-  std::uint64_t driver = 0;
-  std::uint64_t deadline = 0;
-  DriverTask task;
+// What happened to all tasks on one rung.
+struct RungHistory {
+  bool survived = false;  // at least one task
+  bool several = false;   // two tasks or more died
+  unsigned deaths = 0;    // one for each process
 };
 
-// What happened to another process in the driver (it died, or it is stuck), as a sentence.
-struct Death {
-  kiln_rung rung;
-  const char *text;
+// What happened to one task.
+struct History {
+  Event last = Event::none;      // ignores passed_over
+  unsigned deaths = 0;           // since the driver survived it; one for each process
+  unsigned passed_over = 0;      // starts since the last death or refusal
+  unsigned refusals = 0;         // since the driver survived it
+  bool passed_over_now = false;  // at this start
+  bool stuck = false;            // another living process is in the driver past its deadline
+  RungHistory rung{};
 };
 
-// The quarantine for the loads of one loader. Any thread may call.
-class Quarantine final : public Guard {
- public:
-  static constexpr unsigned kSlots = kMarkerSlots;  // attempts at once; more go unguarded
+inline constexpr unsigned kForGood = ~0u;
+inline constexpr char kStuck[] = "a process has been in the driver for longer than its deadline";
 
-  Quarantine() = default;
-  Quarantine(const Quarantine &) = delete;
-  Quarantine &operator=(const Quarantine &) = delete;
-  ~Quarantine();
-
-  // Reads the journal of `driver`, then looks for markers of processes that ended inside a driver,
-  // and records those deaths. `label` is the driver's name as shown to people. `deaths` gets the
-  // new deaths of this driver, and the tasks on which living processes have exceeded their
-  // deadlines. The latter are not recorded: those processes may come back from the driver.
-  void open(const Folder *folder, std::uint64_t driver, const std::string &label,
-            std::vector<Death> *deaths);
-
-  History history(std::uint64_t id) const override;
-  // journal.hpp has the rule for skipping a task: starts_to_skip().
-  using Guard::check;
-  packs::Status check(const DriverTask &task, bool last, bool dry_run) override;
-  bool passes_over(const DriverTask &task, bool last, bool dry_run) override;
-  packs::Status begin(const DriverTask &task, std::uint32_t deadline, int *slot) override;
-  void leave(int slot) override;
-  void end(int slot, const DriverTask &task, Verdict verdict) override;
-  // Records a verdict without an attempt.
-  void record(const Record &record);
-
- private:
-  int take_slot(const DriverTask &task, std::uint32_t deadline, int *slot);
-  int open_marker();
-  int write_slot(int slot, const std::uint8_t *bytes);
-  void clear_slot(int slot);
-  Journal read_journal(std::uint64_t driver) const;
-  // The deaths that one open() finds.
-  struct Found {
-    std::vector<Death> *deaths;
-    std::vector<std::uint64_t> ids{};  // tasks of all deaths, new or not
-  };
-
-  bool collect(const std::string &name, Found *found);
-  bool record_death(std::uint64_t driver, const Record &record, Found *found);
-  void note(const Record &record);
-  int append(std::uint64_t driver, const std::string &label, const Record &record, bool sync) const;
-  int rewrite(std::uint64_t driver, const std::string &label, const Record &last) const;
-
-  const Folder *folder_ = nullptr;
-  std::uint64_t driver_ = 0;
-  std::string label_;
-  mutable std::mutex mutex_;  // guards the members below
-  Journal journal_;
-  std::vector<std::uint64_t> passed_over_;  // tasks skipped at this start
-  Descriptor marker_;
-  std::string marker_name_;
-  pid_t owner_ = 0;  // the process that made the marker: a forked child makes its own
-  std::array<bool, kSlots> busy_{};
-  bool broken_ = false;  // the marker's file could not be written to, and is gone
-};
-
-// File names: "d-<driver>" is a journal, "a-<number>" a marker.
-inline constexpr char kJournalPrefix[] = "d-";
-inline constexpr char kMarkerPrefix[] = "a-";
-
-// Removes a marker that no living process holds, and holds it meanwhile so that none can take it.
-// Returns 0, ENOENT, EBUSY or another number of errno.
-int remove_dead_marker(const Folder &folder, const std::string &name);
+// Returns at how many starts a task is skipped before it is tried again; 0: at none.
+// A binary is skipped after two deaths, since the rungs below it serve. IL and source need three:
+// they take long to compile, and applications are ended meanwhile for reasons of their own. If
+// something is left below it, a task is tried again after 8 starts, then 64, then 512, and then
+// never with this driver. The last thing that a pack can offer is never given up: it is tried again
+// after 1, 2, 4 ... 64 starts.
+// A task that the compiler refused without crashing is tried again after 8, 16, 32 and 64
+// starts. The last thing is tried again at once after the first refusal, which a full disk may have
+// caused, then after 1, 2, 4 ... 64 starts. An optional task is left out for good after one death.
+unsigned starts_to_skip(const History &history, std::optional<kiln_rung> rung,
+                        const CheckOptions &options);
+// Returns whether the task is skipped because of its own history. Gives the same answer during one
+// start.
+bool passes_over(const History &history, std::optional<kiln_rung> rung,
+                 const CheckOptions &options);
+// Returns ok if the task may be tried, else why it is in quarantine. Besides its own history, a
+// stuck process or the rung's history may be the reason, unless the task is the last thing or the
+// driver has survived it. A rung of binaries is out of use as a whole if the driver has survived
+// nothing on it, and ended three processes over two different binaries.
+packs::Status check_history(const History &history, std::optional<kiln_rung> rung,
+                            const CheckOptions &options);
 
 }  // namespace kiln::runtime

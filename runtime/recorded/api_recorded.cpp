@@ -124,15 +124,15 @@ Status store(const char *overlay, cl_device_id id, cl_program program, std::stri
   auto contents = cached::contents_of(*device.cl, built, *whole);
   if (!contents) return cached::without_kernels();
   const auto notes = runtime::known_driver_notes(device.identity, device.description);
-  std::shared_ptr<runtime::Overlay> guarding;
+  std::shared_ptr<runtime::Overlay> persistence;
   std::vector<runtime::Death> deaths;  // not read: a refusal has its reason
-  if (Status s = runtime::Overlay::open(overlay, cached::kLimit, device, notes.options, &guarding,
-                                        &deaths);
+  if (Status s = runtime::Overlay::open(overlay, cached::kLimit, device, notes.options,
+                                        &persistence, &deaths);
       !s.ok()) {
     return s;
   }
   return cached::store_program(overlay, opened->driver, device, built, *std::move(contents),
-                               &guarding->guard());
+                               persistence.get());
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ std::size_t sink = 0;
 void use(const Journal &journal) {
   sink += journal.label().size();
   for (const Record &record : journal.records()) {
-    sink += static_cast<std::size_t>(journal.verdict(record.id));
-    sink += journal.rung_quarantined(record.rung) ? 1 : 0;
+    const History history = journal.history({record.id, record.rung});
+    sink += static_cast<std::size_t>(history.last) + history.rung.deaths;
   }
 }
 

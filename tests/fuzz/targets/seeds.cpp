@@ -50,7 +50,7 @@ void seed_overlay() {
   std::vector<std::uint8_t> journal(kJournalHeaderSize + 3 * kRecordSize);
   encode_journal_header("a device", journal.data());
   for (std::size_t i = 0; i < 3; ++i) {
-    encode_record({i, static_cast<Verdict>(i + 1), KILN_RUNG_IL, 7},
+    encode_record({i, static_cast<Event>(i + 1), KILN_RUNG_IL, 7},
                   journal.data() + kJournalHeaderSize + i * kRecordSize);
   }
   seed("journal", "file", text_of(journal));

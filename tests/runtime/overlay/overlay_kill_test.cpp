@@ -45,8 +45,9 @@ std::shared_ptr<Overlay> open_overlay(const std::string &path,
   const auto overlay = open_overlay(path, &deaths);
   for (std::uint32_t number = first;; ++number) {
     const packs::Bytes bytes = binary_of(number);
-    const packs::Status status = overlay->store(variant_of(number), 0, {bytes.data(), bytes.size()},
-                                                "p", "v", packs::Finality::not_launched);
+    const packs::Status status =
+        overlay->store_binary(variant_of(number), 0, {bytes.data(), bytes.size()}, "p", "v",
+                              packs::Finality::not_launched);
     if (!status.ok()) _exit(1);
     if (write(acknowledge, &number, sizeof(number)) != sizeof(number)) _exit(2);
   }

@@ -3,7 +3,7 @@
 // to a depth, one step of the protocol at a time; and one machine for thousands of starts.
 //
 // A state is what lies in the overlay's folder (the journal, the markers of the dead) and what each
-// process knows. The steps are those of Quarantine: list the markers and read the journal; record
+// process knows. The steps are those of Markers: list the markers and read the journal; record
 // the deaths; remove the markers, the last one first; give the next thing to the driver behind a
 // marker; come back. Between any two of them a process can be killed, or both at once.
 #include <algorithm>
@@ -56,7 +56,7 @@ struct State {
       put(records.size());
       for (const Record &r : records) {
         put(r.id);
-        put(static_cast<unsigned>(r.verdict));
+        put(static_cast<unsigned>(r.event));
         put(r.marker);
       }
     };
@@ -89,15 +89,12 @@ void note(State *state, Process *process, const Record &record) {
 std::optional<std::size_t> next_offer(State *state, Process *process, std::size_t from) {
   for (std::size_t i = from; i < kProgram.size(); ++i) {
     const Offer &offer = kProgram[i];
-    const bool last = i + 1 == kProgram.size();
-    const Journal view = journal_of(process->view);
-    const History history = view.history(offer.id);
-    if (passes_over(history, offer.rung, last)) {
-      if (starts_to_skip(history, offer.rung, last) != kForGood) {
-        note(state, process, {offer.id, Verdict::passed_over, offer.rung});
-      }
-    } else if (last || is_known(history.last) || !view.rung_quarantined(offer.rung)) {
-      return i;
+    const CheckOptions options{0, i + 1 == kProgram.size()};
+    const History history = journal_of(process->view).history({offer.id, offer.rung});
+    if (check_history(history, offer.rung, options).ok()) return i;
+    if (passes_over(history, offer.rung, options) &&
+        starts_to_skip(history, offer.rung, options) != kForGood) {
+      note(state, process, {offer.id, Event::passed_over, offer.rung});
     }
   }
   return std::nullopt;
@@ -118,7 +115,7 @@ bool step(State *state, Process *process, bool refused) {
         const bool there =
             std::any_of(state->dead.begin(), state->dead.end(),
                         [&](const Marker &dead) { return dead.number == marker.number; });
-        const Record death{marker.task.id, Verdict::crashed, marker.task.rung, marker.number};
+        const Record death{marker.task.id, Event::died, marker.task.rung, marker.number};
         if (there && view.is_new_death(death, &found)) note(state, process, death);
       }
       process->phase = Phase::collected;
@@ -141,7 +138,7 @@ bool step(State *state, Process *process, bool refused) {
       const std::size_t from = process->phase == Phase::ready ? 0 : process->offer + 1;
       if (loaded) {
         const Offer &offer = kProgram[process->offer];
-        note(state, process, {offer.id, Verdict::proven, offer.rung});
+        note(state, process, {offer.id, Event::proven, offer.rung});
         process->phase = Phase::done;
         return true;
       }
@@ -181,7 +178,7 @@ unsigned starts_to_load(State state) {
     Process &process = state.processes[0];
     process = Process();
     while (process.phase != Phase::done) step(&state, &process, false);
-    if (state.journal.size() != 0 && is_known(state.journal.back().verdict)) return starts;
+    if (state.journal.size() != 0 && survived(state.journal.back().event)) return starts;
   }
   return 1000;
 }
@@ -203,7 +200,7 @@ TEST_CASE("no order of starts and interruptions leaves a machine without its pro
     open.pop();
     const Journal journal = journal_of(state.journal);
     for (const Offer &offer : kProgram) {
-      counted_right &= journal.history(offer.id).deaths <= state.interruptions[offer.id];
+      counted_right &= journal.history({offer.id}).deaths <= state.interruptions[offer.id];
     }
     worst = std::max(worst, starts_to_load(state));
     if (steps == kDepth) continue;

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "kiln/packs/bytes.hpp"
-#include "runtime/overlay/quarantine.hpp"
+#include "runtime/overlay/markers.hpp"
 #include "tests/runtime/overlay/overlay_fixture.hpp"
 #include "tests/support/journal_file.hpp"
 
@@ -248,7 +248,7 @@ TEST_CASE_METHOD(OverlayFixture, "a driver that never gives back what it got is 
   }
   CHECK(stored == 2);  // one for the pack's binary, one for the overlay's
   // Earlier versions wrote that down as 5, the number of a binary that the driver gave.
-  CHECK(replace_verdict(overlay, 12, 5) == 1);
+  CHECK(replace_event(overlay, 12, 5) == 1);
   CHECK_FALSE(Start(pack, overlay).notices.has(KILN_NOTICE_STORED));
 }
 
@@ -262,17 +262,17 @@ TEST_CASE_METHOD(OverlayFixture, "a marker's number is none that the journal has
   runtime::encode_journal_header("a driver", bytes);
   for (std::size_t i = 0; i < kDeaths; ++i) {
     const auto number = static_cast<std::uint16_t>(2 * i + 1);
-    runtime::encode_record({i, runtime::Verdict::crashed, KILN_RUNG_EXACT, number},
+    runtime::encode_record({i, runtime::Event::died, KILN_RUNG_EXACT, number},
                            bytes + runtime::kJournalHeaderSize + i * runtime::kRecordSize);
   }
   std::ofstream(overlay / (runtime::kJournalPrefix + packs::hex64(kDriver)), std::ios::binary)
       << journal;
   for (int i = 0; i < 200; ++i) {
     std::vector<runtime::Death> deaths;
-    runtime::Quarantine quarantine;
-    quarantine.open(&opened, kDriver, "a driver", &deaths);
-    int slot = -1;
-    REQUIRE(quarantine.begin({kDeaths + 1, KILN_RUNG_EXACT}, 0, &slot).ok());
+    runtime::Markers markers;
+    markers.open(&opened, kDriver, "a driver", &deaths);
+    std::unique_ptr<runtime::Marker> marker;
+    REQUIRE(markers.attempt({kDeaths + 1, KILN_RUNG_EXACT}, 0, &marker).ok());
     const auto names = names_in(overlay, runtime::kMarkerPrefix);
     REQUIRE(names.size() == 1);
     const auto number =
