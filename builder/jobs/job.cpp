@@ -93,9 +93,9 @@ json compile_job(const JobRequest &request, OpenedPack *opened, const std::strin
 }
 
 JobResult job_result(const packs::Variant &variant, const json &answer) {
-  std::vector<packs::Statistic> told;  // by a driver, beside the binary
+  std::vector<packs::Statistic> printed;  // by a driver, beside the binary
   for (const json &s : answer.value("statistics", json::array())) {
-    told.push_back({s[0], static_cast<packs::StatisticName>(s[1].get<std::uint32_t>()), s[2]});
+    printed.push_back({s[0], static_cast<packs::StatisticName>(s[1].get<std::uint32_t>()), s[2]});
   }
   const auto take = [&](const json &from, const char *name) -> std::optional<packs::Binary> {
     if (!from.contains(name)) return std::nullopt;
@@ -103,7 +103,7 @@ JobResult job_result(const packs::Variant &variant, const json &answer) {
     binary.build_log = without_paths(answer["log"]);
     for (const json &k : answer["kernels"]) binary.kernels.push_back({k[0], k[1], k[2], k[3]});
     binary.statistics = statistics_of(variant, binary);
-    if (!told.empty()) binary.statistics = told;
+    if (!printed.empty()) binary.statistics = printed;
     return binary;
   };
   JobResult result{take(answer, "binary"), take(answer, "intermediate")};

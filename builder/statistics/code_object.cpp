@@ -176,8 +176,8 @@ View note_of(View notes, std::string_view owner, std::uint64_t type) {
 // Reads the MessagePack of AMD's note. A member that is no number gives no figure.
 void add_amd_notes(View note, Figures *figures) {
   using nlohmann::json;
-  const json told = json::from_msgpack(note.data, note.data + note.size, true, false);
-  if (!told.is_object() || !told.contains("amdhsa.kernels")) return;
+  const json metadata = json::from_msgpack(note.data, note.data + note.size, true, false);
+  if (!metadata.is_object() || !metadata.contains("amdhsa.kernels")) return;
   const auto add = [&](const json &kernel, StatisticName name,
                        std::initializer_list<const char *> members) {
     std::uint64_t sum = 0;
@@ -188,7 +188,7 @@ void add_amd_notes(View note, Figures *figures) {
     }
     figures->push_back({kernel[".name"], name, sum});
   };
-  for (const json &kernel : told["amdhsa.kernels"]) {
+  for (const json &kernel : metadata["amdhsa.kernels"]) {
     if (!kernel.is_object() || !kernel.contains(".name") || !kernel[".name"].is_string()) continue;
     add(kernel, StatisticName::registers, {".vgpr_count"});
     add(kernel, StatisticName::spills, {".sgpr_spill_count", ".vgpr_spill_count"});

@@ -72,10 +72,10 @@ std::string untold_limits(const packs::Variant &variant,
                           const std::vector<packs::Statistic> &statistics) {
   std::string text;
   for (const packs::Statistic &limit : variant.limits) {
-    const auto told =
+    const auto known =
         std::count_if(statistics.begin(), statistics.end(),
                       [&](const packs::Statistic &one) { return one.name == limit.name; });
-    if (static_cast<std::size_t>(told) >= variant.kernels.size()) continue;
+    if (static_cast<std::size_t>(known) >= variant.kernels.size()) continue;
     text += (text.empty() ? "" : ", ") + name_text(limit.name);
   }
   return text;

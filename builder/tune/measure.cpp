@@ -80,13 +80,13 @@ Status keep_rules(const packs::Variant &variant, const runtime::WorkGroupLimits 
 // Tunes the variant for one problem size.
 class Tuner {
  public:
-  Tuner(LoadedVariant &subject, const TuneWork &work, double seconds)
-      : opened_(subject.opened),
-        subject_(subject),
+  Tuner(LoadedVariant &loaded, const TuneWork &work, double seconds)
+      : opened_(loaded.opened),
+        loaded_(loaded),
         work_(work),
         seconds_(seconds),
         session_(opened_.cl(), opened_.loader, opened_.queue) {
-    result_.variant = subject.variant->name;
+    result_.variant = loaded.variant->name;
   }
 
   TunedVariant tune() {
@@ -111,10 +111,10 @@ class Tuner {
   }
 
   Status prepare() {
-    const packs::Variant &variant = *subject_.variant;
-    const auto workload = plan_workload(*subject_.program, variant, work_.size, {});
+    const packs::Variant &variant = *loaded_.variant;
+    const auto workload = plan_workload(*loaded_.program, variant, work_.size, {});
     if (!workload.ok()) return workload.status();
-    Status status = session_.load(*subject_.loaded->program, variant);
+    Status status = session_.load(*loaded_.loaded->program, variant);
     if (status.ok()) status = session_.bind(*workload);
     if (status.ok()) status = session_.upload(*work_.inputs);
     if (!status.ok()) return status;
@@ -183,9 +183,9 @@ class Tuner {
     Status status = session_.fill_outputs(kUntouched);
     if (status.ok()) status = launch(local, &launched);
     std::vector<Plane> outputs;
-    if (status.ok()) status = session_.download(program_shape(*subject_.program), &outputs);
+    if (status.ok()) status = session_.download(program_shape(*loaded_.program), &outputs);
     if (!status.ok()) return status;
-    result_.check = compare_outputs(outputs, *work_.expected, subject_.variant->tolerance).check;
+    result_.check = compare_outputs(outputs, *work_.expected, loaded_.variant->tolerance).check;
     if (result_.check != Check::wrong) return {};
     result_.end = TuneEnd::rejected;
     return {Code::failed, "the result is wrong" + when + ": not tuned"};
@@ -336,7 +336,7 @@ class Tuner {
   }
 
   const OpenedPack &opened_;
-  LoadedVariant &subject_;
+  LoadedVariant &loaded_;
   const TuneWork &work_;
   const Clock::time_point start_ = Clock::now();
   double seconds_;
@@ -353,8 +353,8 @@ class Tuner {
 
 // Runs in the child: returns a TunedVariant for each size, or null if the budget was used up.
 json tune_in_child(const TuneJob &job) {
-  LoadedVariant subject;
-  Status status = subject.open(job);  // if it failed, the following sizes are not tried
+  LoadedVariant loaded;
+  Status status = loaded.open(job);  // if it failed, the following sizes are not tried
   json answer = json::array();
   Budget budget(job.seconds, job.works.size());
   for (const TuneWork &work : job.works) {
@@ -368,7 +368,7 @@ json tune_in_child(const TuneJob &job) {
     } else if (budget.share() == 0) {
       answer.push_back(nullptr);
     } else {
-      const TunedVariant tuned = Tuner(subject, work, budget.share()).tune();
+      const TunedVariant tuned = Tuner(loaded, work, budget.share()).tune();
       if (tuned.rejected()) {
         status = {Code::failed,
                   fmt::format("rejected at {}: {}", size_text(work.size), tuned.reason)};

@@ -88,9 +88,9 @@ Status compare(RepeatedLaunch *again, MemoryContent content, const std::vector<N
 // Runs in a child process.
 class LaunchTuner {
  public:
-  LaunchTuner(LoadedLaunches &subject, const UnsizedLaunches &work, double seconds,
+  LaunchTuner(LoadedLaunches &loaded, const UnsizedLaunches &work, double seconds,
               TunedLaunch *result)
-      : subject_(subject), work_(work), seconds_(seconds), result_(*result) {}
+      : loaded_(loaded), work_(work), seconds_(seconds), result_(*result) {}
 
   void tune() {
     Status status = prepare();
@@ -118,8 +118,8 @@ class LaunchTuner {
 
   Status prepare() {
     result_.end = LaunchEnd::better;  // unless it turns out otherwise
-    if (Status s = subject_.prepare(work_.launches[0], &largest_); !s.ok()) return s;
-    const WorkGroupLimits limits = runtime::query_limits(subject_.device(), largest_->kernel());
+    if (Status s = loaded_.prepare(work_.launches[0], &largest_); !s.ok()) return s;
+    const WorkGroupLimits limits = runtime::query_limits(loaded_.device(), largest_->kernel());
     kernel().required = limits.required[0] != 0;
     if (kernel().required) return {Code::failed, "it has a required size"};
     std::vector<NDSize> ranges;
@@ -242,7 +242,7 @@ class LaunchTuner {
   Status judge(std::size_t i) {
     std::optional<RepeatedLaunch> made;
     if (i != 0) {
-      if (Status s = subject_.prepare(work_.launches[i], &made); !s.ok()) return s;
+      if (Status s = loaded_.prepare(work_.launches[i], &made); !s.ok()) return s;
     }
     RepeatedLaunch *again = i == 0 ? &*largest_ : &*made;
     if (Status s = check(again, {kernel().local}); !s.ok()) return s;
@@ -265,7 +265,7 @@ class LaunchTuner {
                                           : "none is clearly faster in all of its launches");
   }
 
-  LoadedLaunches &subject_;
+  LoadedLaunches &loaded_;
   const UnsizedLaunches &work_;
   const SteadyClock::time_point start_ = SteadyClock::now();
   double seconds_;
@@ -276,23 +276,23 @@ class LaunchTuner {
 };
 
 json tune_in_child(const LaunchJob &job, TunedLaunch result) {
-  LoadedLaunches subject;
-  if (Status s = subject.open(job); !s.ok()) {
+  LoadedLaunches loaded;
+  if (Status s = loaded.open(job); !s.ok()) {
     result.reason = std::move(s.message);
   } else {
-    LaunchTuner(subject, *job.work, job.seconds, &result).tune();
+    LaunchTuner(loaded, *job.work, job.seconds, &result).tune();
   }
   return to_json(result);
 }
 
 // Returns {"differs"} with a reason, {} if nothing differs, or a failed status.
 json compare_in_child(const LaunchJob &job, const NDSize &local) {
-  LoadedLaunches subject;
-  if (Status s = subject.open(job); !s.ok()) return to_json(s);
+  LoadedLaunches loaded;
+  if (Status s = loaded.open(job); !s.ok()) return to_json(s);
   for (const RecordedLaunch &launch : job.work->launches) {
     std::optional<RepeatedLaunch> again;
     std::string why_not;
-    Status status = subject.prepare(launch, &again);
+    Status status = loaded.prepare(launch, &again);
     if (status.ok()) status = compare(&*again, MemoryContent::pattern, {local}, &why_not);
     if (!status.ok()) return to_json(status);
     if (!why_not.empty()) return {{"differs", why_not}};

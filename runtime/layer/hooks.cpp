@@ -365,8 +365,8 @@ cl_int CL_API_CALL get_kernel_arg_info(cl_kernel kernel, cl_uint index, cl_kerne
                                        size_t room, void *out, size_t *size) {
   if (hides_arguments(kernel)) {
     std::size_t whole = 0;
-    const cl_int told = next.clGetKernelArgInfo(kernel, index, what, 0, nullptr, &whole);
-    return told == CL_SUCCESS ? CL_KERNEL_ARG_INFO_NOT_AVAILABLE : told;
+    const cl_int code = next.clGetKernelArgInfo(kernel, index, what, 0, nullptr, &whole);
+    return code == CL_SUCCESS ? CL_KERNEL_ARG_INFO_NOT_AVAILABLE : code;
   }
   const cl_int code = next.clGetKernelArgInfo(kernel, index, what, room, out, size);
   const ProgramPointer known =

@@ -231,13 +231,13 @@ std::vector<std::size_t> by_size(const std::vector<MeasuredProblem> &problems) {
 }
 
 json measure_in_child(const VariantTask &task) {
-  TimedVariant subject(task);
+  TimedVariant timed(task);
   std::string rung;
-  if (const Status s = subject.open(&rung); !s.ok()) return builder::to_json(s);
+  if (const Status s = timed.open(&rung); !s.ok()) return builder::to_json(s);
   json times = json::array();
   for (const std::size_t i : by_size(task.problems)) {
     VariantTime time;
-    const Status status = subject.measure(task.problems[i], &time);
+    const Status status = timed.measure(task.problems[i], &time);
     if (!status.ok()) {
       time.reason = status.message;
       time.failed = true;

@@ -566,9 +566,9 @@ cl_int CL_API_CALL argument_info(cl_kernel kernel, cl_uint index, cl_kernel_arg_
   if (found == nullptr) return CL_INVALID_KERNEL;
   if (index >= arguments_of(*found)) return CL_INVALID_ARG_INDEX;
   const bool asked = found->parent->options.find("-cl-kernel-arg-info") != std::string::npos;
-  const bool told =
+  const bool is_known =
       found->parent->from_binary ? driver().keeps_attributes : asked || driver().tells_arguments;
-  if (!told) return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+  if (!is_known) return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
   return what == CL_KERNEL_ARG_NAME ? answer("argument " + std::to_string(index), room, out, size)
                                     : CL_INVALID_VALUE;
 }
