@@ -35,6 +35,8 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${document_dir}
   COMPONENT kiln_development)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/kiln COMPONENT kiln_development
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/dropin DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln
+  COMPONENT kiln_development)
 kiln_install_libraries(kiln_runtime kiln_runtime_shared kiln_packs)
 set(pc_files kiln)
 foreach(name provision signed recorded)

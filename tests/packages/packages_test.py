@@ -39,7 +39,7 @@ CONTENTS = {
                     r"LIB/cmake/kiln/kilnConfig(Version)?\.cmake",
                     r"LIB/cmake/kiln/Kiln(Find|HostTool|AddPack|EmbedPack)\.cmake", r"LIB/pkgconfig/kiln\.pc",
                     r"LIB/pkgconfig/kiln_(signed|recorded|provision)\.pc",
-                    r"share/doc/kiln/examples/.+"],
+                    r"share/kiln/dropin/kiln_dropin\.[ch]", r"share/doc/kiln/examples/.+"],
     "kiln": [r"bin/kiln", r"LIB/cmake/kiln/kilnBuilderTargets(-\w+)?\.cmake",
              r"share/kiln/known-bad\.toml", r"share/kiln/virtual/[\w.-]+",
              r"share/kiln/watch/(run\.sh|kiln-watch\.(path|service|spec))",

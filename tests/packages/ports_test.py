@@ -54,7 +54,7 @@ CMAKE_FILES = [r"kiln(Config(Version)?|Targets)\.cmake", r"kilnTargets-release\.
                r"Kiln(Find|HostTool|AddPack|EmbedPack)\.cmake"]
 BUILDER_FILES = [r"lib/libkiln_layer\.so", r"share/kiln/virtual/[\w.-]+"]
 BUILDER_CMAKE_FILES = [r"kiln(Builder|Layer)Targets(-release)?\.cmake"]
-HEADERS = [r"include/kiln/\w+\.(h|hpp)"]
+HEADERS = [r"include/kiln/\w+\.(h|hpp)", r"share/kiln/dropin/kiln_dropin\.[ch]"]
 CONSUMER = """cmake_minimum_required(VERSION 3.22)
 project(Consumer LANGUAGES C CXX)
 find_package(kiln {version} EXACT CONFIG REQUIRED COMPONENTS {components})

@@ -10,6 +10,7 @@
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/text.hpp"
 #include "runtime/device/device.hpp"
+#include "runtime/dropin/kiln_dropin.h"
 #include "tests/support/catch.hpp"
 
 using namespace kiln::runtime;
@@ -445,4 +446,56 @@ TEST_CASE_METHOD(Quiet, "clocks are read from OpenCL 2.1 on, where the platform 
   OpenCL old = cl;
   old.clGetDeviceAndHostTimer = nullptr;
   CHECK_FALSE(reads("2.1", old));
+}
+
+TEST_CASE("the reader in C asks a driver for the same facts", "[queries]") {
+  const auto compare = [](Quiet &quiet) {
+    static char memory[KILN_DROPIN_FACT_BYTES];
+    kiln_dropin_device device;
+    driver.device[CL_DEVICE_PLATFORM] = bytes_of<cl_platform_id>({handle<cl_platform_id>(1)});
+    const char *why =
+        kiln_dropin_identify(platform_info, device_info, nullptr, memory, sizeof(memory), &device);
+    REQUIRE(why == nullptr);
+    const Identity identity = quiet.identity();
+    unsigned present = 0;
+    for (std::size_t i = 0; i < kFieldCount; ++i) {
+      CAPTURE(field_name(static_cast<Field>(i)));
+      const auto &value = identity[static_cast<Field>(i)];
+      REQUIRE(value.has_value() == (device.facts[i] != nullptr));
+      if (value) CHECK(*value == device.facts[i]);
+      present += value.has_value();
+    }
+    // Memory that ends anywhere is too small, and is not overrun.
+    for (std::size_t size = 0; size < sizeof(memory); ++size) {
+      std::vector<char> small(size);
+      why = kiln_dropin_identify(platform_info, device_info, nullptr, small.data(), size, &device);
+      if (why == nullptr) break;
+    }
+    CHECK(why == nullptr);
+    return present;
+  };
+  Quiet quiet;
+  CHECK(compare(quiet) == 0);
+  driver.platform[CL_PLATFORM_NAME] = std::string("A platform\0\0", 12);
+  driver.platform[CL_PLATFORM_VENDOR] = "";
+  driver.device[CL_DEVICE_NAME] = "A device";
+  driver.device[CL_DEVICE_VENDOR_ID] = number(0x8086);
+  driver.device[CL_DEVICE_ADDRESS_BITS] = number(64);
+  driver.device[CL_DRIVER_VERSION] = "7";
+  driver.device[kUuid] = std::string(16, '\x1f');
+  driver.device[kUuid + 1] = std::string(16, '\xa0');
+  driver.device[0x4250] = number(0xc0004);
+  driver.device[kMajor] = number(9);
+  driver.device[kMajor + 1] = number(0);
+  driver.device[kIlVersion] = "SPIR-V_1.2";
+  CHECK(compare(quiet.says("1.2", "b a\n  cl_khr_x a ")) == 8);
+  CHECK(compare(quiet.says("2.1", "b ab a aa")) == 9);
+  CHECK(compare(quiet.says("3.1", "")) == 11);
+  CHECK(compare(quiet.says("1.2",
+                           "cl_khr_device_uuid cl_khr_il_program "
+                           "cl_intel_device_attribute_query "
+                           "cl_nv_device_attribute_query")) == 13);
+  driver.device[kMajor] = number(0);
+  driver.device[CL_DEVICE_VERSION] = "OpenCL x";
+  CHECK(compare(quiet) == 12);
 }
