@@ -209,7 +209,8 @@ kiln_status kiln_prefetch(kiln_loader *loader, const char *const *programs, size
                           unsigned flags, kiln_progress_function progress, void *user,
                           kiln_error *error) {
   KILN_REQUIRE(loader != nullptr && (count == 0 || programs != nullptr), error);
-  if (Status e = check_flags("kiln_prefetch", flags); !e.ok()) return report_error(e, error);
+  if (Status e = check_flags("kiln_prefetch", flags & ~unsigned{KILN_PREFETCH_DRY_RUN}); !e.ok())
+    return report_error(e, error);
   std::vector<std::string> names;
   for (size_t i = 0; i < count; ++i) {
     KILN_REQUIRE(programs[i] != nullptr, error);
@@ -271,6 +272,10 @@ kiln_finality kiln_report_final(const kiln_report *report, const char **reason) 
 
 double kiln_report_milliseconds(const kiln_report *report) {
   return report == nullptr ? 0 : report->report->milliseconds;
+}
+
+double kiln_report_estimate(const kiln_report *report) {
+  return report == nullptr ? -1 : report->report->estimate();
 }
 
 const char *kiln_report_json(kiln_report *report) {

@@ -83,7 +83,10 @@ class Climb {
         return reporter_.failed(&result, KILN_OUTCOME_FAILED, "the pack's blob is empty");
       }
     }
-    return give({rung, *offer}, &result, out);
+    if (!give({rung, *offer}, &result, out)) return false;
+    if (reporter_.meets(wanted_.flags)) return true;
+    out->reset();
+    return false;
   }
 
   // Gives the driver the bytes. Unless the driver is known to survive them, a marker (a file that

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "kiln/prefetch.h"
 #include "runtime/load/loader.hpp"
 #include "runtime/load/report.hpp"
 
@@ -17,6 +18,6 @@ Status climb(const std::shared_ptr<const Loader> &loader, packs::VariantRef vari
 
 // Flag for a dry run: evaluates the rungs without the driver, down to the first that would be
 // tried. Records nothing, gives no notice, and leaves `*out` unchanged.
-inline constexpr unsigned kDryRun = 1u << 31;
+inline constexpr unsigned kDryRun = KILN_PREFETCH_DRY_RUN;
 
 }  // namespace kiln::runtime

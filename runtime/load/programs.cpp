@@ -108,7 +108,7 @@ void Programs::prefetch(const std::vector<std::string> &programs, unsigned flags
       others.push_back(slot);
       continue;
     }
-    if (slot->loads != 0) continue;
+    if (slot->loads != 0 && (flags & kDryRun) == 0) continue;
     LoadResult result = with_choice(load_slot(programs[i], slot), std::move(asked.choice));
     lock.unlock();
     if (!result.error.ok()) result = load_next(programs[i], flags, std::move(result));

@@ -9,7 +9,7 @@ namespace kiln::runtime {
 RecompileCheck check_recompiled(const Wanted &wanted, packs::View given, Event before,
                                 Attempt *attempt, cl_program program) {
   const Loader &loader = wanted.loader;
-  const bool must_ask = (wanted.flags & KILN_LOAD_CHECK_RECOMPILED) != 0;
+  const bool must_ask = (wanted.flags & (KILN_LOAD_CHECK_RECOMPILED | kRequires)) != 0;
   if (survived(before) && before != Event::taken && !must_ask) {
     return {before, before == Event::recompiled};
   }

@@ -117,6 +117,22 @@ bool Report::has_compiled() const {
   });
 }
 
+double Report::estimate() const {
+  const Rung *used = find_rung(rung);
+  if (used != nullptr && !used->compiles) return 0;
+  const packs::VariantRef wanted = pack->find_variant(program, variant);
+  std::uint64_t longest = 0;
+  for (std::size_t i = 0; used != nullptr && wanted && i < pack->target_count(); ++i) {
+    packs::TargetRef target;
+    if (!pack->target(i, &target).ok() || target.profile() != device->description.profile) continue;
+    for (const packs::BinaryRef binary :
+         {target.find_binary(wanted.hash()), target.find_intermediate(wanted.hash())}) {
+      if (binary) longest = std::max(longest, binary.provenance.finish_microseconds());
+    }
+  }
+  return longest == 0 ? -1 : static_cast<double>(longest) / 1000;
+}
+
 const char *outcome_name(kiln_outcome outcome) {
   static const char names[][12] = {"loaded", "skipped", "missed", "failed", "quarantined"};
   return names[outcome];

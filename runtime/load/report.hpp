@@ -50,6 +50,8 @@ struct Report {
   std::optional<Nearest> nearest() const;
   // Returns whether the driver compiled, or compiles at the first launch.
   bool has_compiled() const;
+  // Returns what kiln_report_estimate() does.
+  double estimate() const;
   // Returns the report as JSON, schema 1 of docs/use/loading.md.
   std::string json(const Choice &choice) const;
 };

@@ -59,6 +59,25 @@ void Reporter::loaded(RungResult *result, const Offer &offer, bool recompiled) {
   }
 }
 
+bool Reporter::meets(unsigned flags) {
+  std::string why;
+  if ((flags & kRequires) != 0 && report_.recompiled.value_or(false)) {
+    why = "the driver recompiled the binary";
+  } else if ((flags & KILN_LOAD_REQUIRE_FINAL) != 0 && report_.final != KILN_FINAL_YES) {
+    why = report_.why_not_final.empty()
+              ? "it is not known whether its binary is final"
+              : concat({"its binary is not final: ", report_.why_not_final});
+  } else {
+    return true;
+  }
+  RungResult result = std::move(report_.rungs.back());
+  report_.rungs.pop_back();
+  report_.rung = KILN_RUNG_ERROR;
+  report_.final = KILN_FINAL_UNKNOWN;
+  report_.why_not_final.clear();
+  return failed(&result, KILN_OUTCOME_FAILED, std::move(why));
+}
+
 void Reporter::note(kiln_notice_kind kind, const RungResult &result, std::string text) {
   notify_of(kind, result, text.c_str());
   report_.notes.push_back(std::move(text));

@@ -30,6 +30,9 @@ class Reporter {
   // the driver recompiled the binary or needs Mesa's cache to hold the rest.
   void loaded(RungResult *result, const Offer &offer, bool recompiled);
 
+  // Returns whether what was loaded meets the KILN_LOAD_REQUIRE_* bits; else its rung has failed.
+  bool meets(unsigned flags);
+
   // Notifies the application of an event, and adds the text to the report's notes.
   void note(kiln_notice_kind kind, const RungResult &result, std::string text);
   void note_distrust();

@@ -209,13 +209,13 @@ constexpr Rung kLadder[] = {
     {KILN_RUNG_OVERLAY, "overlay", "overlay", Form::binary, false,
      "binary", KILN_LOAD_NO_BINARY, KILN_LOAD_NO_OVERLAY, offer_overlay, nullptr, false, false},
     {KILN_RUNG_EXACT, "exact", "exact", Form::binary, false,
-     "binary", KILN_LOAD_NO_BINARY, 0, offer_exact, nullptr, false, true},
+     "binary", KILN_LOAD_NO_BINARY, KILN_LOAD_NO_EXACT, offer_exact, nullptr, false, true},
     {KILN_RUNG_INTERMEDIATE, "intermediate", "intermediate", Form::binary, true,
-     "binary", KILN_LOAD_NO_BINARY, 0, offer_intermediate, nullptr, true, false},
+     "binary", KILN_LOAD_NO_BINARY, kRequires, offer_intermediate, nullptr, true, false},
     {KILN_RUNG_IL, "il", "IL", Form::il, true,
-     "il", KILN_LOAD_NO_IL, 0, offer_il, takes_il, false, false},
+     "il", KILN_LOAD_NO_IL, kRequires, offer_il, takes_il, false, false},
     {KILN_RUNG_SOURCE, "source", "source", Form::source, true,
-     "source", KILN_LOAD_NO_SOURCE, 0, offer_source, takes_source, false, false}};
+     "source", KILN_LOAD_NO_SOURCE, kRequires, offer_source, takes_source, false, false}};
 // clang-format on
 
 }  // namespace
@@ -243,6 +243,18 @@ const Rung *find_rung(unsigned id) {
   return nullptr;
 }
 
+bool leave_out_above(std::string_view name, unsigned *flags) {
+  const Rung *wanted = std::begin(kLadder);
+  do {
+    if (++wanted == std::end(kLadder)) return false;
+  } while (wanted->name != name);
+  *flags |= KILN_LOAD_NO_OVERLAY;
+  for (const Rung *rung = kLadder; rung != wanted; ++rung) {
+    *flags |= rung->off == wanted->off ? rung->off_alone : rung->off;
+  }
+  return true;
+}
+
 const char *rung_name(kiln_rung id) {
   const Rung *rung = find_rung(id);
   return rung == nullptr ? "error" : rung->name;
@@ -264,8 +276,8 @@ bool is_listed(const Rung &rung, const Device &device) {
 Status may_try(const Rung &rung, const Wanted &wanted) {
   const Loader &loader = wanted.loader;
   const char *why = nullptr;
-  if ((wanted.flags & (rung.off | rung.off_alone)) != 0) {
-    why = "switched off";
+  if (const unsigned off = wanted.flags & (rung.off | rung.off_alone); off != 0) {
+    why = (off & ~kRequires) != 0 ? "switched off" : "a binary is required";
   } else if ((wanted.flags & KILN_LOAD_UNPROVEN) == 0 && requires_proof(wanted.variant) &&
              !(rung.has_proofs && is_proven(*loader.pack, *loader.device, wanted.variant))) {
     why = "the variant requires a binary with a proof";
@@ -287,7 +299,7 @@ Offers offers_of(const Rung &rung, const Wanted &wanted) {
 const Rung *lowest_offering(const Wanted &wanted, Offer *offer) {
   for (std::size_t i = std::size(kLadder); i-- > 0;) {
     const Rung &rung = kLadder[i];
-    if (rung.form == Form::binary || (wanted.flags & rung.off) != 0 ||
+    if (rung.form == Form::binary || (wanted.flags & (rung.off | rung.off_alone)) != 0 ||
         !rung.takes(wanted.loader.device->capabilities).ok()) {
       continue;
     }

@@ -36,6 +36,9 @@ struct Offer {
   explicit operator bool() const { return outcome == KILN_OUTCOME_LOADED; }
 };
 
+// Flags of loads that may compile nothing.
+inline constexpr unsigned kRequires = KILN_LOAD_REQUIRE_EXACT | KILN_LOAD_REQUIRE_FINAL;
+
 struct Rung {
   kiln_rung id;
   const char *name;    // in reports' JSON: "il"
@@ -44,7 +47,7 @@ struct Rung {
   bool compiles;       // the driver compiles when it loads
   const char *word;    // the word of `kiln --without`, and the KILN_LOAD_* bit: leave out all rungs
   unsigned off;        // that have them
-  unsigned off_alone;  // another bit, which leaves out only this rung; 0: none
+  unsigned off_alone;  // other bits, which leave out only this rung, or rungs that compile
   // Returns the rung's offers, best first; never empty.
   std::vector<Offer> (*offers)(const Wanted &wanted);
   // Returns ok if the device takes this form, else what it lacks. Null: every device takes it.
@@ -67,6 +70,10 @@ Rungs rungs();
 unsigned rung_flags();
 // Returns the bits that leave out every rung of IL or source but `kept`.
 unsigned compiling_off(kiln_rung kept = KILN_RUNG_ERROR);
+
+// Adds the bits that leave out every rung above the named one, and the overlay, which neither gives
+// nor keeps anything then. Returns false if no rung below the overlay has the name.
+bool leave_out_above(std::string_view name, unsigned *flags);
 
 // Returns the row; null for KILN_RUNG_ERROR and for numbers that are no rung.
 const Rung *find_rung(unsigned id);

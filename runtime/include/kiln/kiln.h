@@ -138,6 +138,7 @@ enum {
    * gave, to notice that the driver recompiled it. With an overlay, Kiln does this once for each
    * binary and driver version even without the flag. */
   KILN_LOAD_CHECK_RECOMPILED = 8,
+  KILN_LOAD_NO_EXACT = 16,   /**< Leave out the rung exact. */
   KILN_LOAD_NO_OVERLAY = 32, /**< Neither take a binary from the overlay nor store one there. */
   /** Choose the variant for problems of fewer than 65,536 elements, unless the caller names one.
    * With neither this flag nor #KILN_LOAD_FOR_MEDIUM, Kiln chooses for the largest problems; both
@@ -146,7 +147,12 @@ enum {
   KILN_LOAD_FOR_MEDIUM = 128, /**< Choose for fewer than 1,048,576 elements. */
   /** Load a variant that the caller names even if it requires a proof, a recorded comparison with
    * the manifest's reference, that the pack lacks. */
-  KILN_LOAD_UNPROVEN = 256
+  KILN_LOAD_UNPROVEN = 256,
+  /** Compile nothing: leave out intermediate (PTX), IL and source, and fail the rung whose binary
+   * the driver recompiles. The error then names the program, each rung and its reason. */
+  KILN_LOAD_REQUIRE_EXACT = 512,
+  /** The same, and fail a rung whose binary is not known to be final. */
+  KILN_LOAD_REQUIRE_FINAL = 1024
 };
 
 /** Creates a loader, with a context unless the options name one, and opens the overlay. The

@@ -224,6 +224,8 @@ class Report {
   kiln_rung rung() const { return kiln_report_rung(handle_.get()); }
   /// See kiln_report_milliseconds().
   double milliseconds() const { return kiln_report_milliseconds(handle_.get()); }
+  /// See kiln_report_estimate().
+  double estimate() const { return kiln_report_estimate(handle_.get()); }
   /// Outcome of a rung, and its reason.
   struct Rung {
     /// Outcome of the rung.

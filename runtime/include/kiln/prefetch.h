@@ -10,6 +10,11 @@
 extern "C" {
 #endif
 
+/** Flag of kiln_prefetch() alone: load nothing, give the driver nothing, and report for each
+ * program what kiln_load_dry_run() does. kiln_report_estimate() tells how long the driver may
+ * compile. */
+enum { KILN_PREFETCH_DRY_RUN = 1 << 30 };
+
 /** Progress of a prefetch: this thread has passed `done` of the `total` programs of the list. */
 typedef struct kiln_progress {
   size_t done;         /**< Programs passed; other threads may still be loading some of them. */
@@ -28,7 +33,7 @@ typedef int (*kiln_progress_function)(const kiln_progress *progress, void *user)
  * @param loader the loader, with its pack and device.
  * @param programs `count` names, none NULL.
  * @param count 0: all programs of the pack.
- * @param flags KILN_LOAD_* bits.
+ * @param flags KILN_LOAD_* bits, #KILN_PREFETCH_DRY_RUN.
  * @param progress may be NULL.
  * @param user passed to `progress`.
  * @param error only for wrong arguments. */

@@ -38,6 +38,8 @@ _Static_assert(KILN_OUTCOME_MISSED == 2 && KILN_OUTCOME_FAILED == 3, "outcome");
 _Static_assert(KILN_OUTCOME_QUARANTINED == 4, "outcome");
 _Static_assert(KILN_LOAD_NO_BINARY == 1 && KILN_LOAD_NO_IL == 2, "flag");
 _Static_assert(KILN_LOAD_NO_SOURCE == 4 && KILN_LOAD_CHECK_RECOMPILED == 8, "flag");
+_Static_assert(KILN_LOAD_NO_EXACT == 16 && KILN_LOAD_REQUIRE_EXACT == 512, "flag");
+_Static_assert(KILN_LOAD_REQUIRE_FINAL == 1024 && KILN_PREFETCH_DRY_RUN == 1 << 30, "flag");
 _Static_assert(KILN_VERSION ==
                    KILN_VERSION_MAJOR * 10000 + KILN_VERSION_MINOR * 100 + KILN_VERSION_PATCH,
                "version");
@@ -63,6 +65,7 @@ static void test_questions_to_null(void) {
   CHECK(kiln_report_reason(NULL, KILN_RUNG_EXACT, NULL) == NULL);
   CHECK(kiln_report_choice(NULL, NULL) == NULL);
   CHECK(kiln_report_milliseconds(NULL) == 0);
+  CHECK(kiln_report_estimate(NULL) < 0);
   CHECK(kiln_report_final(NULL, NULL) == KILN_FINAL_UNKNOWN);
   CHECK(kiln_report_json(NULL) == NULL);
 }

@@ -45,6 +45,40 @@ TEST_CASE_METHOD(OverlayFixture,
   CHECK(contents_of(overlay / names[0]) == journal);
 }
 
+TEST_CASE("a dry prefetch foresees every program, as often as it is asked", "[load]") {
+  reset_fake();
+  packs::Contents contents = fake_contents();
+  packs::Variant other = contents.programs[0].variants[0];
+  other.hash[0] = 2;
+  contents.programs.push_back({"q", "", {other}});
+  kiln_device *device = fake_device();
+  contents.targets[0].profile = kiln_device_info(device, "profile");
+  kiln_device_release(device);
+  contents.targets[0].binaries[0].finish.microseconds = 1500;
+  const FakeLoad loaded(written(contents));
+  std::vector<std::string> seen;
+  const auto add = [](const kiln_progress *progress, void *user) {
+    static_cast<std::vector<std::string> *>(user)->push_back(
+        std::string(progress->program) + " " +
+        packs::decimal(static_cast<std::uint64_t>(kiln_report_rung(progress->report))) + " " +
+        std::to_string(kiln_report_estimate(progress->report)));
+    return 0;
+  };
+  const unsigned builds = fake().binary.builds + fake().il.builds + fake().source.builds;
+  const auto foreseen = [&](unsigned flags) {
+    seen.clear();
+    CHECK(kiln_prefetch(loaded.loader, nullptr, 0, flags | KILN_PREFETCH_DRY_RUN, add, &seen,
+                        nullptr) == KILN_OK);
+    return seen;
+  };
+  for (int i = 0; i < 2; ++i) {
+    CHECK(foreseen(0) == std::vector<std::string>{"p 1 0.000000", "q 3 -1.000000"});
+  }
+  CHECK(foreseen(KILN_LOAD_NO_BINARY)[0] == "p 3 1.500000");
+  CHECK(foreseen(KILN_LOAD_REQUIRE_EXACT)[1] == "q 5 -1.000000");
+  CHECK(fake().binary.builds + fake().il.builds + fake().source.builds == builds);
+}
+
 TEST_CASE_METHOD(OverlayFixture, "where a variant fails on every rung the next best is loaded",
                  "[load]") {
   packs::Contents contents = fake_contents();

@@ -176,6 +176,50 @@ TEST_CASE("IL and source get their options, and IL only what is defined for it",
   CHECK(fake().live == 0);
 }
 
+TEST_CASE("a load that requires a binary compiles nothing, and says what is missing", "[ladder]") {
+  reset_fake();
+  packs::Contents contents = fake_contents();
+  const packs::Bytes pack = written(contents);
+  CHECK(FakeLoad(pack, KILN_LOAD_REQUIRE_EXACT).rung() == KILN_RUNG_EXACT);
+  {
+    const FakeLoad load(pack, KILN_LOAD_REQUIRE_FINAL);
+    CHECK(load.rung() == KILN_RUNG_ERROR);
+    CHECK(load.reason(KILN_RUNG_EXACT) == "failed: it is not known whether its binary is final");
+    CHECK(load.reason(KILN_RUNG_IL) == "skipped: a binary is required");
+    CHECK(std::string(load.error.message) ==
+          "no rung could load program p, variant v; overlay: no overlay; exact: it is not known "
+          "whether its binary is final; IL: a binary is required; source: a binary is required");
+  }
+  packs::Finish &finish = contents.targets[0].binaries[0].finish;
+  finish.finality = packs::Finality::no;
+  finish.why_not = "a fault";
+  CHECK(FakeLoad(written(contents), KILN_LOAD_REQUIRE_FINAL).reason(KILN_RUNG_EXACT) ==
+        "failed: its binary is not final: a fault");
+  finish = {packs::Finality::yes};
+  CHECK(FakeLoad(written(contents), KILN_LOAD_REQUIRE_FINAL).rung() == KILN_RUNG_EXACT);
+  fake().binary.binary = "another binary";
+  for (const unsigned flag : {KILN_LOAD_REQUIRE_EXACT, KILN_LOAD_REQUIRE_FINAL}) {
+    const FakeLoad load(pack, flag);
+    CHECK(load.status == KILN_ERROR_NO_RUNG);
+    CHECK(load.reason(KILN_RUNG_EXACT) == "failed: the driver recompiled the binary");
+  }
+  reset_fake();
+  CHECK(FakeLoad(pack, KILN_LOAD_NO_EXACT).rung() == KILN_RUNG_IL);
+  CHECK(fake().live == 0);
+}
+
+TEST_CASE("a load begins at the rung that is named", "[ladder]") {
+  const auto above = [](const char *name) {
+    unsigned flags = 0;
+    return runtime::leave_out_above(name, &flags) ? flags : ~0u;
+  };
+  CHECK(above("exact") == KILN_LOAD_NO_OVERLAY);
+  CHECK(above("intermediate") == (KILN_LOAD_NO_OVERLAY | KILN_LOAD_NO_EXACT));
+  CHECK(above("il") == (KILN_LOAD_NO_OVERLAY | KILN_LOAD_NO_BINARY));
+  CHECK(above("source") == (KILN_LOAD_NO_OVERLAY | KILN_LOAD_NO_BINARY | KILN_LOAD_NO_IL));
+  for (const char *unknown : {"", "overlay", "error"}) CHECK(above(unknown) == ~0u);
+}
+
 TEST_CASE("a device that cannot take a form skips it", "[ladder]") {
   reset_fake();
   const packs::Bytes pack = written(fake_contents());

@@ -135,7 +135,7 @@ TEST_CASE_METHOD(ManyPrograms, "a prefetch goes on after what cannot be loaded, 
   stopped.stop_after = 2;
   CHECK(kiln_prefetch(loader, nullptr, 0, 0, Seen::add, &stopped, nullptr) == KILN_OK);
   CHECK(stopped.programs.size() == 2);
-  CHECK(kiln_prefetch(loader, nullptr, 0, 1u << 30, nullptr, nullptr, nullptr) ==
+  CHECK(kiln_prefetch(loader, nullptr, 0, 1u << 29, nullptr, nullptr, nullptr) ==
         KILN_ERROR_ARGUMENT);
   CHECK(kiln_prefetch(loader, nullptr, 1, 0, nullptr, nullptr, nullptr) == KILN_ERROR_ARGUMENT);
 }

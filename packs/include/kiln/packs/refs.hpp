@@ -198,6 +198,7 @@ class ProvenanceRef : public Ref<fb::Provenance> {
 
   Finality finality() const { return static_cast<Finality>(schema().finality()); }
   std::string_view why_not_final() const { return text_of(schema().why_not_final()); }
+  std::uint64_t finish_microseconds() const { return schema().finish_microseconds(); }
   std::string_view driver() const { return text_of(schema().driver()); }
   // What the results were equal to; empty: nothing was compared.
   std::string_view proof() const { return text_of(schema().proof()); }
