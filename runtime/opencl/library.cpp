@@ -37,6 +37,7 @@ constexpr const char *kDefaultCandidates[] = {
 #if defined(__ANDROID__)
     "libOpenCL.so",
     "libOpenCL-pixel.so",
+    "libOpenCL-car.so",
     "libGLES_mali.so",
     "libmali.so",
     "libPVROCL.so",

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+plugins { id("com.android.application") version "8.5.0" }
+
+android {
+  namespace = "kiln.sample"
+  compileSdk = 34
+  defaultConfig {
+    minSdk = 24
+    targetSdk = 34
+  }
+  androidResources { noCompress += "kiln" } // Kiln reads the pack in the APK
+  buildFeatures { prefab = true } // kiln::runtime, for native code
+  externalNativeBuild { cmake { path = file("src/main/cpp/CMakeLists.txt") } }
+  compileOptions { sourceCompatibility = JavaVersion.VERSION_1_8 }
+}
+
+dependencies { implementation(files("libs/kiln-0.1.0.aar")) }

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the AAR with a stand-in for the NDK, and checks what is in it.
+
+usage: aar_test.py SOURCE WORK LAB JNI-HEADERS [LAUNCHER]
+
+Clang and LLD compile and link for Android's ABIs. Every function that the libraries want must be
+one that Android 7 has, by the names below. The headers are glibc's, so the libraries do not run.
+Skipped, with the reason, where a part is missing.
+"""
+
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+SOURCE, WORK, LAB, JNI = (Path(argument) for argument in sys.argv[1:5])
+LAUNCHER = sys.argv[5:]
+NDK, DEPENDENCIES = WORK / "ndk", WORK / "dependencies"
+MACHINES = {"arm64-v8a": ("ELF64", "AArch64", "aarch64-linux-android24"),
+            "armeabi-v7a": ("ELF32", "ARM", "armv7a-linux-androideabi24"),
+            "x86_64": ("ELF64", "Advanced Micro Devices X86-64", "x86_64-linux-android24"),
+            "x86": ("ELF32", "Intel 80386", "i686-linux-android24")}
+MODULE = "prefab/modules/runtime"
+MOST_BYTES = 1_100_000  # without the C++ library, and with zstd for arm64-v8a alone
+TOOLS = ("clang-15", "clang++-15", "ld.lld-15", "llvm-ar-15")
+
+# Functions of the C library of Android 7 (API 24) in all four ABIs, from bionic's libc.map.txt and
+# libdl.map.txt; only those that Kiln calls.
+BIONIC = set("""
+    __cxa_atexit __cxa_finalize __errno __stack_chk_fail __stack_chk_guard __system_property_get
+    calloc clock_gettime close closedir dladdr dlclose dlerror dlopen dl_iterate_phdr dlsym fcntl
+    fdopendir flock free fstat fstat64 fstatat fstatat64 fsync ftruncate ftruncate64 futimens
+    geteuid getpid ioctl lseek lseek64 lstat lstat64 malloc memchr memcmp memcpy memmove memset
+    mkdir open open64 openat openat64 pread pread64 pthread_mutex_lock pthread_mutex_trylock
+    pthread_mutex_unlock pthread_rwlock_rdlock pthread_rwlock_trywrlock pthread_rwlock_unlock
+    pthread_sigmask pwrite pwrite64 readdir readdir64 readlink realloc renameat sigaddset
+    sigemptyset sigismember sigpending sigtimedwait snprintf stat stat64 strchr strcmp strerror
+    strlen strncmp strnlen strrchr strstr strtoul strtoull time uname unlinkat write""".split())
+# What glibc's headers call otherwise.
+GLIBC = {"__errno_location": "__errno", "fcntl64": "fcntl"}
+# Brought by the NDK's libc++_static.a, by Clang's builtins and by crtbegin_so.o; of libstdc++'s
+# headers; of zstd, which is there for arm64-v8a alone, and its weak hooks.
+STATIC = re.compile(r"_Z|__cxa_guard_|__emutls_get_address$|__aeabi_|__u?(div|mod)di3$"
+                    r"|__(ash|lsh)[lr]di3$|atexit$|_GLOBAL_OFFSET_TABLE_$|__libc_single_threaded$"
+                    r"|ZSTD_")
+
+
+faults = []
+
+
+def check(fact, text):
+    if not fact:
+        faults.append(text)
+
+
+def run(*command):
+    done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{command[0]}: exit code {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def arm64_root():
+    """The folder of the arm64 -dev packages."""
+    done = subprocess.run([LAB, "path", "bookworm-arm64/dev"], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, check=False)
+    return Path(os.environ.get("KILN_ARM64_ROOT") or done.stdout.strip() or "/nowhere")
+
+
+def make_ndk(root):
+    """The stand-in with the few headers of Android, and empty libraries."""
+    shutil.copytree(SOURCE / "tests/android/stand_in_ndk", NDK)
+    write(NDK / "include/android/api-level.h", "#pragma once\n")
+    write(NDK / "include/sys/system_properties.h", "#pragma once\n#define PROP_VALUE_MAX 92\n"
+          'extern "C" int __system_property_get(const char *name, char *value);\n')
+    for name, content in (("asm/sigcontext", "struct sigcontext { int none; };"),
+                          ("sys/ucontext", "typedef struct ucontext_t { int none; } ucontext_t;")):
+        write(NDK / f"include/{name}.h", f"#pragma once\n{content}\n")  # AArch64's, of 128 bits
+    for name in ("jni.h", "linux/jni_md.h"):
+        shutil.copy(JNI / name, NDK / "include")
+    for abi, (_, _, triple) in MACHINES.items():
+        folder = NDK / "lib" / abi
+        folder.mkdir(parents=True)
+        for name in ("c", "m", "dl"):
+            run("clang-15", f"--target={triple}", "-nostdlib", "-shared", "-fuse-ld=lld-15",
+                f"-Wl,-soname,lib{name}.so", "-x", "c", "/dev/null", "-o", folder / f"lib{name}.so")
+        (DEPENDENCIES / abi / "lib").mkdir(parents=True)
+        run("llvm-ar-15", "rcs", DEPENDENCIES / abi / "lib/libzstd.a")
+    shutil.copy(root / "usr/lib/aarch64-linux-gnu/libzstd.a", DEPENDENCIES / "arm64-v8a/lib")
+    for name in ("CL", "flatbuffers", "xxhash.h", "zstd.h", "zstd_errors.h"):
+        source, target = Path("/usr/include", name), DEPENDENCIES / "include" / name
+        target.parent.mkdir(exist_ok=True)
+        shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
+
+
+def check_manifest(text):
+    """It names the libraries that Kiln opens by name."""
+    name = "{http://schemas.android.com/apk/res/android}name"
+    named = [library.get(name)
+             for library in ElementTree.fromstring(text).iter("uses-native-library")]
+    code = (SOURCE / "runtime/opencl/library.cpp").read_text(encoding="utf-8")
+    tried = re.search(r'defined\(__ANDROID__\)\n((?:    "[^/"]+",\n)+)', code)[1]
+    check(named == re.findall(r'"(.*)"', tried), f"the manifest names {named}, Kiln tries\n{tried}")
+
+
+def check_library(name, data, machine, needed):
+    file = WORK / "library.so"
+    file.write_bytes(data)
+    text = run("readelf", "-hldW", "--dyn-syms", file)
+    got = re.search(r"Class: +(\w+)", text)[1], re.search(r"Machine: +(.*)", text)[1]
+    check(got == machine, f"{name}: is for {got}")
+    check(f"Library soname: [{Path(name).name}]" in text, f"{name}: another soname")
+    wants = set(re.findall(r"\(NEEDED\).*\[(.*)\]", text))
+    check(wants <= needed | {"libc.so", "libm.so", "libdl.so"}, f"{name}: needs {sorted(wants)}")
+    check(needed <= wants, f"{name}: does not need {sorted(needed)}")
+    for align in re.findall(r"^ +LOAD .* (0x\w+)$", text, re.MULTILINE):
+        check(int(align, 16) == 16384, f"{name}: a segment is aligned to {align}")
+    check("TEXTREL" not in text, f"{name}: has text relocations")
+    symbols = re.findall(r" (GLOBAL|WEAK) +DEFAULT +(UND|\d+) (\w+)", text)
+    for _, _, symbol in (row for row in symbols if row[1] == "UND"):
+        check(GLIBC.get(symbol, symbol) in BIONIC or STATIC.match(symbol)
+              or ("libkiln_runtime.so" in needed and symbol.startswith("kiln_")),
+              f"{name}: Android 7 has no {symbol}")
+    return {symbol for _, section, symbol in symbols if section != "UND"}
+
+
+def check_aar(file):
+    with zipfile.ZipFile(file) as archive:
+        check(archive.testzip() is None, "the archive is damaged")
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(io.BytesIO(entries["classes.jar"])) as jar:
+        check(jar.namelist() == ["kiln/Kiln$Progress.class", "kiln/Kiln.class"],
+              f"classes.jar has {jar.namelist()}")
+        check(jar.read("kiln/Kiln.class")[:8] == bytes.fromhex("cafebabe00000034"), "not Java 8's")
+    check_manifest(entries["AndroidManifest.xml"])
+    check(b"kiln.Kiln" in entries["proguard.txt"], "R8 may rename the class")
+    version = re.findall(r"_(?:MAJOR|MINOR|PATCH) (\d+)",
+                         (SOURCE / "runtime/include/kiln/version.h").read_text(encoding="utf-8"))
+    check(json.loads(entries["prefab/prefab.json"]) == {
+        "schema_version": 2, "name": "kiln", "version": ".".join(version), "dependencies": []},
+        "prefab.json")
+    check(json.loads(entries[f"{MODULE}/module.json"]) == {
+        "export_libraries": [], "library_name": "libkiln_runtime"}, "module.json")
+    for abi, machine in MACHINES.items():
+        libraries = f"{MODULE}/libs/android.{abi}"
+        check(json.loads(entries[f"{libraries}/abi.json"]) == {
+            "abi": abi, "api": 24, "ndk": 23, "stl": "none", "static": False}, f"abi.json of {abi}")
+        name = f"jni/{abi}/libkiln_runtime.so"
+        check(entries[f"{libraries}/libkiln_runtime.so"] == entries[name], f"{abi}: two runtimes")
+        exported = check_library(name, entries[name], machine[:2], set())
+        check("kiln_load" in exported and all(symbol.startswith("kiln_") for symbol in exported),
+              f"{name} exports {sorted(exported)[:9]}")
+        name = f"jni/{abi}/libkiln_jni.so"
+        exported = check_library(name, entries[name], machine[:2], {"libkiln_runtime.so"})
+        check(exported == {"JNI_OnLoad"}, f"{name} exports {sorted(exported)}")
+    compile_with_headers(entries)
+    print(f"arm64-v8a: {len(entries['jni/arm64-v8a/libkiln_runtime.so']):,} bytes; all: "
+          f"{file.stat().st_size:,} bytes")
+    check(file.stat().st_size <= MOST_BYTES, f"the AAR is larger than {MOST_BYTES:,} bytes")
+
+
+def compile_with_headers(entries):
+    """Native code of an application finds all that it includes in the AAR."""
+    folder = WORK / "headers"
+    for name, data in entries.items():
+        if name.startswith(f"{MODULE}/include/"):
+            path = folder / name[len(f"{MODULE}/include/"):]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+    names = sorted(path.name for path in (folder / "kiln").iterdir())
+    for suffix, compiler in ((".h", "cc"), (".hpp", "c++")):
+        write(WORK / f"all{suffix}", "".join(f"#include <kiln/{name}>\n" for name in names
+                                             if name.endswith(suffix)))
+        run(compiler, "-fsyntax-only", "-x", "c" if suffix == ".h" else "c++", f"-I{folder}",
+            WORK / f"all{suffix}")
+
+
+def main():
+    root = arm64_root()
+    there = (*map(shutil.which, TOOLS), (root / "usr/lib/aarch64-linux-gnu/libzstd.a").exists(),
+             any(Path("/usr/aarch64-linux-gnu/include/c++").glob("*")))
+    if not all(there):
+        print("SKIP: wanted are clang-15, lld-15, llvm-15, g++-aarch64-linux-gnu, the laboratory")
+        return 77
+    shutil.rmtree(WORK, ignore_errors=True)
+    WORK.mkdir(parents=True)
+    make_ndk(root)
+    file = WORK / "kiln.aar"
+    launcher = [f"-DCMAKE_{language}_COMPILER_LAUNCHER={LAUNCHER[0]}"
+                for language in ("C", "CXX") if LAUNCHER]
+    run(sys.executable, "-B", SOURCE / "android/aar.py", "--ndk", NDK, "--work", WORK / "build",
+        "--dependencies", DEPENDENCIES, "-o", file, "--", "-DKILN_QUICK_BUILD=ON",
+        "-DKILN_WARNINGS_AS_ERRORS=ON", *launcher)
+    check_aar(file)
+    print("\n".join(faults) or "OK")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
