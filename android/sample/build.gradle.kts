@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Before it is built: kiln-0.1.0.aar in libs/ (docs/use/android.md), and
+//   kiln compile saxpy.cl --build-options -cl-std=CL1.2 -o src/main/assets/app.kiln
 plugins { id("com.android.application") version "8.5.0" }
 
 android {

@@ -1,2 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 pluginManagement { repositories { google(); mavenCentral() } }
+
+dependencyResolutionManagement { repositories { google(); mavenCentral() } }
