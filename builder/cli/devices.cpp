@@ -42,7 +42,6 @@ json device_json(const builder::DeviceInfo &device) {
           {"key_hash", packs::hex64(device.description.key.hash())},
           {"identity", builder::to_json(device.identity)},
           {"capabilities", device.capabilities},
-          {"il_support", device.il_support ? json(*device.il_support) : json()},
           {"rungs", rungs(device)}};
 }
 

@@ -14,13 +14,16 @@
 
 #include <fmt/format.h>
 
+#include "runtime/identity/il_needs.hpp"
+
 namespace kiln::builder {
 
 namespace {
 
-constexpr std::uint32_t kMagic = 0x07230203;
+using Words = runtime::SpirvWords;
+
 constexpr std::uint32_t kSwappedMagic = 0x03022307;
-constexpr std::size_t kHeaderWords = 5;
+constexpr std::size_t kHeaderWords = Words::kHeaderWords;
 
 // Opcodes and enumerants of the SPIR-V specification, sections 3.32 and 3.2 to 3.20.
 constexpr std::uint32_t kOpName = 5;
@@ -45,34 +48,6 @@ constexpr std::uint32_t kExecutionModelKernel = 6;
 constexpr std::uint32_t kDecorationCPacked = 10;
 constexpr std::uint32_t kDecorationLinkageAttributes = 41;
 constexpr std::uint32_t kLinkageImport = 1;
-
-// The words of a module, or of one instruction.
-class Words {
- public:
-  explicit Words(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
-
-  std::size_t size() const { return bytes_.size() / 4; }
-  std::uint32_t operator[](std::size_t index) const {
-    const std::uint8_t *p = bytes_.data() + index * 4;
-    return static_cast<std::uint32_t>(p[0]) | static_cast<std::uint32_t>(p[1]) << 8u |
-           static_cast<std::uint32_t>(p[2]) << 16u | static_cast<std::uint32_t>(p[3]) << 24u;
-  }
-  Words part(std::size_t first, std::size_t count) const {
-    return Words(bytes_.subspan(first * 4, count * 4));
-  }
-  // Returns the literal string that starts at a word, and the index of the word after it.
-  std::optional<std::pair<std::string, std::size_t>> text(std::size_t first) const {
-    if (first >= size()) return std::nullopt;
-    const auto rest = bytes_.subspan(first * 4);
-    const auto end = std::find(rest.begin(), rest.end(), std::uint8_t{0});
-    if (end == rest.end()) return std::nullopt;
-    const auto length = static_cast<std::size_t>(end - rest.begin());
-    return std::pair{std::string(rest.begin(), end), first + length / 4 + 1};
-  }
-
- private:
-  std::span<const std::uint8_t> bytes_;
-};
 
 struct EntryPoint {
   std::string name;
@@ -292,10 +267,10 @@ class Reader {
         parameters_[function_].push_back({words[2], words[1]});
         return {};
       case kOpName:
-        if (auto name = words.text(2)) names_[words[1]] = std::move(name->first);
+        if (auto name = words.text(2)) names_[words[1]] = name->first;
         return {};
       case kOpString:
-        if (auto text = words.text(2)) texts_.push_back(std::move(text->first));
+        if (auto text = words.text(2)) texts_.emplace_back(text->first);
         return {};
       case kOpConstant:
         if (words.size() > 3) types_.add_constant(words[2], words[3]);
@@ -327,7 +302,7 @@ class Reader {
     auto name = words.text(3);
     if (!name) return bad("OpEntryPoint with a name without an end");
     if (words[1] == kExecutionModelKernel) {
-      entry_points_.push_back({std::move(name->first), words[2]});
+      entry_points_.push_back({std::string(name->first), words[2]});
     }
     return {};
   }
@@ -339,7 +314,7 @@ class Reader {
     auto name = words.text(3);
     if (!name || name->second >= words.size()) return bad("OpDecorate with a name without an end");
     if (words[name->second] == kLinkageImport) {
-      imports_.emplace_back(words[1], std::move(name->first));
+      imports_.emplace_back(words[1], name->first);
     }
     return {};
   }
@@ -540,9 +515,9 @@ Result<SpirvModule> read_spirv(std::span<const std::uint8_t> bytes) {
   if (bytes.size() % 4 != 0 || bytes.size() < kHeaderWords * 4) {
     return Status(Code::bad_input, fmt::format("{} bytes are no SPIR-V module", bytes.size()));
   }
-  const Words words(bytes);
+  const Words words({bytes.data(), bytes.size()});
   if (words[0] == kSwappedMagic) return Status(Code::bad_input, "a big-endian module");
-  if (words[0] != kMagic) {
+  if (words[0] != Words::kMagic) {
     return Status(Code::bad_input, fmt::format("bad magic 0x{:08x}", words[0]));
   }
   return Reader(words).run();
@@ -551,7 +526,7 @@ Result<SpirvModule> read_spirv(std::span<const std::uint8_t> bytes) {
 Result<std::vector<std::uint8_t>> without_argument_info(std::span<const std::uint8_t> bytes,
                                                         bool keep_names) {
   if (auto checked = read_spirv(bytes); !checked.ok()) return checked.status();
-  const Words words(bytes);
+  const Words words({bytes.data(), bytes.size()});
   std::unordered_set<std::uint32_t> entries;
   std::unordered_set<std::uint32_t> parameters;
   bool in_kernel = false;

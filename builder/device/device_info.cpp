@@ -13,8 +13,8 @@ template <typename AnyCapabilities, typename Visit>
 void visit_members(AnyCapabilities &capabilities, Visit visit) {
   auto &[profile, images, fp16, fp64, subgroups, integer_dot_product, opencl_3, opencl_3_1,
          unified_memory, compiler, non_uniform_work_groups, address_bits, compute_capability,
-         max_work_group_size, max_work_item_sizes, local_memory, il_versions, extensions,
-         features] = capabilities;
+         max_work_group_size, max_work_item_sizes, local_memory, il_versions, extensions, features,
+         il_support] = capabilities;
   visit("images", images);
   visit("fp16", fp16);
   visit("fp64", fp64);
@@ -33,6 +33,7 @@ void visit_members(AnyCapabilities &capabilities, Visit visit) {
   visit("il_versions", il_versions);
   visit("extensions", extensions);
   visit("features", features);
+  visit("il_support", il_support);
 }
 
 }  // namespace

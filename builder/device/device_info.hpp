@@ -3,12 +3,10 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
-#include "builder/device/il_support.hpp"
 #include "builder/device/virtual_device.hpp"
 #include "runtime/identity/identity.hpp"
 #include "runtime/identity/requirements.hpp"
@@ -29,8 +27,7 @@ struct DeviceInfo {
   runtime::Identity identity;
   runtime::Description description;
   runtime::Capabilities capabilities;
-  std::optional<IlSupport> il_support{};  // nothing: the device was not asked, or does not answer
-  std::uint64_t driver_number = 0;        // runtime::driver_number(); 0 for a virtual device
+  std::uint64_t driver_number = 0;  // runtime::driver_number(); 0 for a virtual device
   // Set for a virtual device: makes its binaries. With a compiler, the identity holds the facts
   // that all such devices share, and the capabilities are those that the compiler generates code
   // for.

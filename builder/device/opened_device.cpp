@@ -81,10 +81,8 @@ json describe_all() {
   json devices = json::array();
   for (const runtime::DeviceId id : ids) {
     const auto device = runtime::open_device(cl, id);
-    const auto il_support = query_il_support(*device);
     devices.push_back({{"identity", raw_identity(device->identity)},
                        {"capabilities", device->capabilities},
-                       {"il_support", il_support ? json(*il_support) : json()},
                        {"driver_number", runtime::driver_number(*device)}});
   }
   if (listed != nullptr) await_mesa();
@@ -104,7 +102,6 @@ DeviceInfo device_from(const json &in, std::size_t index) {
   info.driver_number = in.at("driver_number").get<std::uint64_t>();
   info.capabilities = in.at("capabilities").get<runtime::Capabilities>();
   info.capabilities.profile = info.description.profile;
-  if (const json &il = in.at("il_support"); !il.is_null()) info.il_support = il.get<IlSupport>();
   return info;
 }
 

@@ -16,6 +16,7 @@
 #include "builder/jobs/job.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/text.hpp"
+#include "runtime/identity/il_needs.hpp"
 
 namespace kiln::builder {
 
@@ -169,12 +170,12 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
 // device would have to compile it compares what the module declares.
 Status fits(const packs::Variant &variant, const DeviceInfo &device) {
   Status status = runtime::check_requirements(variant.requirements, device.capabilities);
-  if (!status.ok() || !device.il_support) return status;
+  if (!status.ok() || device.capabilities.il_support.empty()) return status;
   const packs::BlobSource *input = job_input(variant, device);
   if (input == nullptr || (variant.source && input == &*variant.source)) return {};
   packs::Bytes module;
   if (!input->read(&module).ok()) return {};  // the job tells the fault
-  return check_il({module.data(), module.size()}, *device.il_support);
+  return runtime::check_il({module.data(), module.size()}, device.capabilities);
 }
 
 const packs::KnownBad *known_bad(const packs::Contents &base, const packs::Program &program,

@@ -149,8 +149,6 @@ Result<DeviceInfo> posing_device(Pose pose) {
   info.description = runtime::describe(info.identity);
   info.capabilities = answer["devices"][0]["capabilities"];
   info.capabilities.profile = info.description.profile;
-  const json &il = answer["devices"][0]["il_support"];
-  if (!il.is_null()) info.il_support = il.get<IlSupport>();
   info.virtual_device =
       std::make_shared<PosingDevice>(std::move(pose), info.description.key.text());
   return info;

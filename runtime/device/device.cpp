@@ -4,6 +4,7 @@
 #include "runtime/device/device.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -26,6 +27,9 @@ constexpr cl_device_info kDeviceNonUniformWorkGroups = 0x1065;
 constexpr cl_device_info kDeviceUuid = 0x106A;
 constexpr cl_device_info kDriverUuid = 0x106B;
 constexpr cl_device_info kDeviceOpenclCFeatures = 0x106F;
+constexpr cl_device_info kDeviceSpirvInstructionSets = 0x12B9;
+constexpr cl_device_info kDeviceSpirvExtensions = 0x12BA;
+constexpr cl_device_info kDeviceSpirvCapabilities = 0x12BB;
 constexpr cl_device_info kDeviceComputeCapabilityMajorNv = 0x4000;
 constexpr cl_device_info kDeviceComputeCapabilityMinorNv = 0x4001;
 constexpr cl_device_info kDeviceIpVersionIntel = 0x4250;
@@ -241,6 +245,27 @@ std::string query_features(const OpenCL &cl, cl_device_id device) {
   return features;
 }
 
+// Adds an answer to Capabilities::il_support. Its items are numbers, or names that the driver owns.
+void add_il_support(const OpenCL &cl, cl_device_id device, cl_device_info what,
+                    std::string *words) {
+  // Zero bytes at its end are cut off: no kernel needs capability 0, and no name is at NULL.
+  const auto list = query_string(cl.clGetDeviceInfo, device, what);
+  const bool numbers = what == kDeviceSpirvCapabilities;
+  const std::size_t size = numbers ? sizeof(cl_uint) : sizeof(const char *);
+  for (std::size_t at = 0; list && at < list->size(); at += size) {
+    cl_uint number = 0;
+    const char *name = nullptr;
+    void *const item = numbers ? static_cast<void *>(&number) : static_cast<void *>(&name);
+    std::memcpy(item, list->data() + at, std::min(size, list->size() - at));
+    if (name != nullptr) {
+      *words += name;
+    } else if (numbers) {
+      *words += packs::decimal(number);
+    }
+    *words += ' ';
+  }
+}
+
 // Limit of platforms, and of devices per platform: a larger number is a driver's mistake.
 constexpr cl_uint kMaxCount = 4096;
 
@@ -310,6 +335,15 @@ Capabilities query_capabilities(const OpenCL &cl, cl_device_id device, const Ide
   result.compiler = query_flag(cl, device, CL_DEVICE_COMPILER_AVAILABLE);
   result.non_uniform_work_groups = has_non_uniform_work_groups(cl, device, version);
   if (result.opencl_3) result.features = query_features(cl, device);
+  if (result.opencl_3_1 || result.has_extension("cl_khr_spirv_queries")) {
+    std::string answers(1, ' ');
+    add_il_support(cl, device, kDeviceSpirvCapabilities, &answers);
+    if (answers.size() > 1) {
+      add_il_support(cl, device, kDeviceSpirvExtensions, &answers);
+      add_il_support(cl, device, kDeviceSpirvInstructionSets, &answers);
+      result.il_support = std::move(answers);
+    }
+  }
   cl_uint bits = 0;
   if (query_value(cl, device, CL_DEVICE_ADDRESS_BITS, &bits)) result.address_bits = bits;
   result.compute_capability = parse_compute_capability(identity.text(Field::compute_capability));

@@ -38,6 +38,10 @@ struct Capabilities {
   std::vector<std::string> extensions;     // sorted, no duplicates
   // Features of OpenCL C, each between blanks (" __opencl_c_int64 "); none before OpenCL 3.0.
   std::string features;
+  // What the device answers to the queries of cl_khr_spirv_queries, each between blanks, such as
+  // " 4 6 SPV_KHR_expect_assume OpenCL.std ": the numbers of SPIR-V's capabilities, its extensions
+  // and instruction sets. Empty: the device does not answer.
+  std::string il_support;
 
   bool has_extension(std::string_view name) const;
 };

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runtime/identity/il_needs.hpp"
 #include "runtime/load/recompiled.hpp"
 #include "runtime/load/reporter.hpp"
 #include "runtime/load/rungs.hpp"
@@ -81,6 +82,13 @@ class Climb {
       if (!status.ok()) return reporter_.failed(&result, KILN_OUTCOME_FAILED, status.message);
       if (offer->bytes.size == 0) {
         return reporter_.failed(&result, KILN_OUTCOME_FAILED, "the pack's blob is empty");
+      }
+      if (rung.form == Form::il) {
+        const packs::Status s = check_il(offer->bytes, loader_->device->capabilities);
+        if (!s.ok()) {
+          return reporter_.failed(&result, KILN_OUTCOME_SKIPPED,
+                                  concat({"the module ", s.message, ", which the device lacks"}));
+        }
       }
     }
     if (!give({rung, *offer}, &result, out)) return false;

@@ -26,10 +26,10 @@ constexpr char kSource[] =
     "}\n";
 constexpr std::uint32_t kCount = 64;
 
-// A module that declares the entry point "triple" and nothing else.
+// A module that declares the capability Kernel and the entry point "triple", and nothing else.
 packs::Bytes spirv() {
-  const std::uint32_t words[] = {0x07230203,    0x00010000, 0, 2,          0,
-                                 5u << 16 | 15, 6,          1, 0x70697274, 0x0000656c};
+  const std::uint32_t words[] = {0x07230203, 0x00010000,    0, 2, 0,          2u << 16 | 17,
+                                 6,          5u << 16 | 15, 6, 1, 0x70697274, 0x0000656c};
   packs::Bytes bytes(sizeof(words));
   std::memcpy(bytes.data(), words, sizeof(words));
   return bytes;

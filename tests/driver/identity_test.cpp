@@ -291,11 +291,9 @@ TEST_CASE("a device's answers to cl_khr_spirv_queries are listed, others' are no
       "[[platform.device]]\nname = \"silent\"\nversion = \"OpenCL 3.1 x\"\n");
   const json printed = printed_devices(driver);
   REQUIRE(printed.size() == 4);
-  const json answered = {{"capabilities", {4, 6}},
-                         {"extensions", {"SPV_KHR_expect_assume"}},
-                         {"instruction_sets", {"OpenCL.std"}}};
-  CHECK(printed[0]["il_support"].is_null());
-  CHECK(printed[1]["il_support"] == answered);
-  CHECK(printed[2]["il_support"] == answered);
-  CHECK(printed[3]["il_support"].is_null());
+  const std::string answered = " 4 6 SPV_KHR_expect_assume OpenCL.std ";
+  const char *const expected[] = {"", answered.c_str(), answered.c_str(), ""};
+  for (std::size_t i = 0; i < printed.size(); ++i) {
+    CHECK(printed[i]["capabilities"]["il_support"] == expected[i]);
+  }
 }

@@ -156,6 +156,24 @@ TEST_CASE("a driver without the entry point for IL computes from source, and the
   CHECK(next.right);
 }
 
+TEST_CASE("IL that declares what the device does not report is skipped, and the report says what") {
+  KILN_NEEDS_POCL();
+  const std::string asked = "extensions = \"cl_khr_spirv_queries\"\n";
+  const auto started = [&](const std::string &rest) {
+    return machine().start_with(rest, machine().base(), with(""));
+  };
+  const Start lacking = started(asked + "spirv_capabilities = [4, 16, 66]\n");
+  INFO(lacking.child.reason() << lacking.report);
+  CHECK(lacking.outcome("il") == "skipped");
+  CHECK(lacking.reason("il") ==
+        "the module needs the SPIR-V capability Kernel, which the device lacks");
+  CHECK(lacking.rung == "source");
+  CHECK(lacking.right);
+  CHECK(started(asked + "spirv_capabilities = [4, 6]\n").rung == "il");
+  CHECK(started(asked).rung == "il");                         // no answer
+  CHECK(started("spirv_capabilities = [4]\n").rung == "il");  // it is not asked
+}
+
 TEST_CASE("machine code that comes only after clCreateKernel is what the overlay gets") {
   KILN_NEEDS_POCL();
   const std::string overlay = machine().new_overlay();

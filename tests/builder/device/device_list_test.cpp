@@ -50,6 +50,7 @@ TEST_CASE("capabilities are the same on both sides of a process boundary") {
   all.il_versions = {0x00010000, 0x00010200};
   all.extensions = {"cl_khr_fp16", "cl_khr_icd"};
   all.features = " __opencl_c_int64 ";
+  all.il_support = " 4 6 OpenCL.std ";
   const nlohmann::json sent = all;
   const auto received = sent.get<runtime::Capabilities>();
   CHECK(nlohmann::json(received) == sent);
