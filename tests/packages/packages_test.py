@@ -181,6 +181,10 @@ class Packages(unittest.TestCase):
                         program = member.name == "./usr/bin/kiln"
                         self.assertEqual(member.mode, 0o755 if program else 0o644, member.name)
 
+    def test_the_reader_in_c_compiles_as_it_is_installed(self):
+        run("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-c",
+            USR / "share/kiln/dropin/kiln_dropin.c", "-o", WORK / "kiln_dropin.o")
+
     def test_kiln_finds_its_layer_and_its_data(self):
         text = run("kiln", "serve", "--print-env", "sh", "--overlay", WORK / "overlay")
         self.assertIn(f"{USR}/{self.lib}/libkiln_layer.so", text)
