@@ -16,8 +16,8 @@
  *   if (why == NULL) why = kiln_dropin_find(&pack, &target, "laplace", NULL, KILN_DROPIN_BINARY,
  *                                           NULL, 0, &code);
  *   if (why != NULL) ...                              a sentence; the cache goes on as before
- *   program = clCreateProgramWithBinary(context, 1, &device, &code.size, &code.bytes, NULL,
- * &error); error = clBuildProgram(program, 1, &device, code.options, NULL, NULL);
+ *   program = clCreateProgramWithBinary(context, 1, &device, &code.size, &code.bytes, NULL, &e);
+ *   e = clBuildProgram(program, 1, &device, code.options, NULL, NULL);
  *
  * Every hash, offset and size is checked before it is used, so that damaged bytes never reach a
  * driver. Known-bad notes, proofs that a variant requires, and a binary's driver are looked at as
@@ -29,9 +29,9 @@
  * NVIDIA takes cubins for lower compute capabilities and PTX.
  *
  * Blobs that are compressed need KILN_DROPIN_DECOMPRESS when kiln_dropin.c is compiled: the name of
- * a function like ZSTD_decompress(), which decodes one zstd frame and returns its size. Packs for
- * `--purpose fleet` or `archive`, whose blobs may need other blobs, are read by the runtime alone.
- */
+ * a function like ZSTD_decompress(), which decodes one zstd frame and returns its size. Packs of
+ * `kiln pack merge --compress fleet` or `archive`, whose blobs may need other blobs, are read by
+ * the runtime alone. */
 #ifndef KILN_DROPIN_H
 #define KILN_DROPIN_H
 
