@@ -49,7 +49,7 @@ Status list_folder(const fs::path &folder, std::vector<fs::path> *paths) {
   for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error)) {
     paths->push_back(i->path());
   }
-  return error ? Status::error(Code::io_error, {folder.native(), ": ", error.message()}) : Status();
+  return error ? Status::error(Code::io_error, {folder.string(), ": ", error.message()}) : Status();
 }
 
 // Returns null if there is no file, or if another user may have written it.

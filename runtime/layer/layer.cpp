@@ -12,7 +12,11 @@
 #include "runtime/layer/base/next.hpp"
 #include "runtime/layer/hooks.hpp"
 
+#ifdef _WIN32
+#define KILN_EXPORT extern "C" __declspec(dllexport)
+#else
 #define KILN_EXPORT extern "C" __attribute__((visibility("default")))
+#endif
 
 namespace kiln::layer {
 
@@ -45,8 +49,13 @@ KILN_EXPORT cl_int CL_API_CALL clInitLayer(cl_uint num_entries,
   if (target_dispatch == nullptr || num_entries_ret == nullptr || layer_dispatch_ret == nullptr) {
     return CL_INVALID_VALUE;
   }
-  // The table holds function pointers, and later versions only add to its end.
   static cl_icd_dispatch hooks;
+  // A loader that finds the layer in two places must not put it above itself.
+  const bool has_hooks = hooks.clBuildProgram != next.clBuildProgram;
+  if (has_hooks && target_dispatch->clBuildProgram == hooks.clBuildProgram) {
+    return CL_INVALID_OPERATION;
+  }
+  // The table holds function pointers, and later versions only add to its end.
   const size_t known = sizeof(cl_icd_dispatch) / sizeof(void *);
   const size_t entries = std::min<size_t>(known, num_entries);
   std::memcpy(static_cast<void *>(&next), target_dispatch, entries * sizeof(void *));

@@ -2,8 +2,7 @@
 // Counts references as the application does, and finds the twin of a program.
 #include "runtime/layer/objects.hpp"
 
-#include <unistd.h>
-
+#include "runtime/layer/base/process.hpp"
 #include "runtime/layer/record/launches.hpp"
 #include "runtime/source/driver_variables.hpp"
 
@@ -24,7 +23,7 @@ packs::Status check_variables(const Program &program) {
     kiln_device *device = nullptr;
     const bool is_known = find_device(id, &device, nullptr) == KILN_OK;
     const char *profile = is_known ? device->device->description.profile : "";
-    const std::string_view found = source::changing_variable(profile, environ);
+    const std::string_view found = source::changing_variable(profile, all_variables());
     if (!found.empty()) {
       return packs::Status::error(packs::Code::failed,
                                   {found, " is set, which may change what the driver compiles"});

@@ -13,6 +13,9 @@
 
 #include "kiln/packs/atomic_file.hpp"
 #include "kiln/packs/text.hpp"
+#ifdef _WIN32
+#include "packs/base/windows.hpp"
+#endif
 
 namespace kiln::runtime {
 namespace {
@@ -40,6 +43,20 @@ std::uint64_t time_after(const std::string &last) {
 
 bool ends_word(char c) {
   return std::string_view(" \t\n'\"(=:,;<").find(c) != std::string_view::npos;
+}
+
+#ifdef _WIN32
+constexpr std::string_view kSeparators = "/\\";
+#else
+constexpr std::string_view kSeparators = "/";
+#endif
+
+// Returns whether the text begins with an absolute path.
+bool begins_with_path(std::string_view text) {
+#ifdef _WIN32
+  if (text.size() > 2 && text[1] == ':') text.remove_prefix(2);
+#endif
+  return kSeparators.find(text[0]) != std::string_view::npos;
 }
 
 }  // namespace
@@ -107,6 +124,10 @@ std::string executable_path() {
   char path[4096];
   const ssize_t size = readlink("/proc/self/exe", path, sizeof(path));
   return std::string(path, size > 0 ? static_cast<std::size_t>(size) : 0);
+#elif defined(_WIN32)
+  wchar_t path[4096];
+  const DWORD size = GetModuleFileNameW(nullptr, path, 4096);
+  return size == 0 || size == 4096 ? std::string() : packs::narrow(path);
 #else
   return {};
 #endif
@@ -114,8 +135,8 @@ std::string executable_path() {
 
 std::string without_folders(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '/' || (i != 0 && !ends_word(text[i - 1]))) continue;
-    return packs::concat({text.substr(0, i), text.substr(text.rfind('/') + 1)});
+    if ((i != 0 && !ends_word(text[i - 1])) || !begins_with_path(text.substr(i))) continue;
+    return packs::concat({text.substr(0, i), text.substr(text.find_last_of(kSeparators) + 1)});
   }
   return std::string(text);
 }

@@ -37,7 +37,9 @@ using ReadFile = std::function<OpenedFile(const std::filesystem::path &)>;  // c
 // Returns a file's name for `#line`.
 using NameFile = std::function<std::string(const std::filesystem::path &)>;
 
-// Reads regular files of at most 16 MiB from the disk. A folder counts as an absent file.
+inline constexpr std::size_t kMaxTextBytes = std::size_t{16} << 20;
+
+// Reads regular files of at most kMaxTextBytes from the disk. A folder counts as an absent file.
 ReadFile read_from_disk();
 
 // Returns names for packs: relative to the manifest's folder, with '/'. The names depend neither on

@@ -227,7 +227,7 @@ Status check_folders(const std::vector<fs::path> &folders) {
   for (const fs::path &folder : folders) {
     if (fs::is_regular_file(folder, error)) return depends_on("-I with a file");
     for (const char *header : kUnasked) {
-      if (fs::exists(folder / header, error)) return depends_on((folder / header).native());
+      if (fs::exists(folder / header, error)) return depends_on((folder / header).string());
     }
     for (const char *system : kSystemDirs) {
       if (fs::equivalent(folder, system, error))

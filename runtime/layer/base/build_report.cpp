@@ -6,11 +6,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <ctime>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "kiln/packs/bytes.hpp"
@@ -18,6 +15,7 @@
 #include "kiln/packs/text.hpp"
 #include "runtime/cached/built_program.hpp"
 #include "runtime/layer/base/devices.hpp"
+#include "runtime/layer/base/process.hpp"
 #include "runtime/layer/base/settings.hpp"
 #include "runtime/reports/report_folder.hpp"
 #include "runtime/text/json.hpp"
@@ -55,8 +53,7 @@ void complain_of_report(const std::string &path, int error) {
 }
 
 int append_to_file(const std::string &line) {
-  const packs::Descriptor file(
-      open(settings().report.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  const packs::Descriptor file(open_to_append(settings().report));
   return file && packs::write_line(file.get(), line.data(), line.size()) ? 0 : errno;
 }
 
@@ -114,23 +111,6 @@ void add_list(const char *name, const std::set<std::string> &values, std::string
     runtime::append_json(value, &list);
   }
   *members += packs::concat({", \"", name, "\": [", list, "]"});
-}
-
-// Returns the time since the process began, to 10 ms; zero if the system does not tell.
-std::chrono::microseconds age_of_process() {
-  char text[1024];
-  const packs::Descriptor file(open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
-  const auto size = packs::uninterrupted([&] { return read(file.get(), text, sizeof(text) - 1); });
-  if (size <= 0) return {};
-  text[size] = '\0';
-  const char *place = std::strrchr(text, ')');  // ends the name, which may have blanks
-  constexpr int kFieldsBetween = 20;            // proc(5): "starttime"
-  for (int i = 0; place != nullptr && i < kFieldsBetween; ++i) place = std::strchr(place + 1, ' ');
-  struct timespec now {};
-  if (place == nullptr || clock_gettime(CLOCK_BOOTTIME, &now) != 0) return {};
-  const long long ticks = std::strtoll(place, nullptr, 10);
-  const std::chrono::microseconds began(ticks * 1'000'000 / sysconf(_SC_CLK_TCK));
-  return std::chrono::seconds(now.tv_sec) + std::chrono::microseconds(now.tv_nsec / 1000) - began;
 }
 
 // Adds up the compilations of this process.

@@ -5,23 +5,16 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 
-#include <sys/auxv.h>
-#include <unistd.h>
+#include "runtime/layer/base/process.hpp"
 
 namespace kiln::layer {
 namespace {
 
-std::string variable(const char *name, const char *otherwise = "") {
-  const char *value = getenv(name);
-  return value == nullptr ? otherwise : value;
-}
-
 std::vector<std::string> parts(const std::string &text) {
   std::vector<std::string> found;
   for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t end = std::min(text.find(':', start), text.size());
+    const std::size_t end = std::min(text.find(kListSeparator, start), text.size());
     if (end > start) found.push_back(text.substr(start, end - start));
     start = end + 1;
   }
@@ -31,7 +24,7 @@ std::vector<std::string> parts(const std::string &text) {
 // Drops missing files: places that the whole system shares are optional.
 std::vector<std::string> present(std::vector<std::string> paths) {
   paths.erase(std::remove_if(paths.begin(), paths.end(),
-                             [](const auto &path) { return access(path.c_str(), R_OK) != 0; }),
+                             [](const auto &path) { return !is_readable(path); }),
               paths.end());
   return paths;
 }
@@ -56,7 +49,7 @@ Require required() {
 
 Settings read_settings() {
   Settings made;
-  if (getauxval(AT_SECURE) != 0) return made;  // runs with another user's rights
+  if (has_other_rights()) return made;
   made.spool = variable("KILN_SPOOL");
   made.record = variable("KILN_LAYER") == "record" && !made.spool.empty();
   made.serve = variable("KILN_LAYER") == "serve";

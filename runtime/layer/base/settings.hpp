@@ -8,7 +8,11 @@
 
 namespace kiln::layer {
 
+#ifdef _WIN32
+inline constexpr char kSystemPacks[] = "";  // there is no such folder that only administrators make
+#else
 inline constexpr char kSystemPacks[] = "/usr/share/kiln/packs";
+#endif
 
 // What a program may at most need; a program that needs more is refused. In ascending order.
 enum class Require {

@@ -7,12 +7,9 @@
 #include <mutex>
 #include <set>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/descriptor.hpp"
+#include "kiln/packs/files.hpp"
 #include "kiln/packs/output_file.hpp"
 #include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/text.hpp"
@@ -20,6 +17,7 @@
 #include "runtime/cached/built_program.hpp"
 #include "runtime/layer/base/build_report.hpp"
 #include "runtime/layer/base/devices.hpp"
+#include "runtime/layer/base/process.hpp"
 #include "runtime/layer/base/settings.hpp"
 #include "runtime/source/recorded_files.hpp"
 
@@ -83,15 +81,9 @@ packs::Status write_file(const std::string &path, const std::string &text) {
   return file.commit();
 }
 
-bool is_there(const std::string &path) { return access(path.c_str(), F_OK) == 0; }
-
-// Hashes the command line, as much as one read returns.
-std::uint64_t this_command() {
-  char words[4096];
-  const packs::Descriptor file(open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
-  if (!file) return 0;
-  const auto size = packs::uninterrupted([&] { return read(file.get(), words, sizeof(words)); });
-  return size < 0 ? 0 : packs::xxh3(words, static_cast<std::size_t>(size));
+bool is_there(const std::string &path) {
+  struct stat info {};
+  return packs::status_at(packs::kWorkingFolder, path.c_str(), &info);
 }
 
 bool is_first(const std::string &program) {
@@ -114,9 +106,9 @@ bool for_each_including(const WholeProgram &program, const std::string &folder, 
 }
 
 void append_line(const std::string &path, const std::string &line) {
-  const packs::Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  const packs::Descriptor file(open_to_append(path));
   struct stat info {};
-  if (fstat(file.get(), &info) != 0 || info.st_size >= kMostOfStarts) return;
+  if (!packs::status_of(file.get(), &info) || info.st_size >= kMostOfStarts) return;
   (void)packs::write_line(file.get(), line.data(), line.size());
 }
 
@@ -132,7 +124,7 @@ packs::Status record_program(cl_program built, const Devices &devices, const Who
                              const std::string &folder) {
   const std::string path = folder + "/" + program.name + ".kiln";
   launches().set_program(built, path);
-  (void)mkdir(folder.c_str(), 0777);
+  make_shared_folder(folder);
   note_start(folder, program.name);
   const bool has_files = for_each_including(
       program, folder,

@@ -61,6 +61,11 @@ TEST_CASE("a recording passes results, errors and null pointers on") {
   const Variables recording = {{"KILN_LAYER", "record"},
                                {"KILN_SPOOL", (folder.path() / "spool").string()}};
   Apart{folder, 2}.run(recording, [](const Application &a) {
+    // The layer is not put above itself.
+    const auto init = function_of_layer<decltype(::clInitLayer)>("clInitLayer");
+    cl_uint taken = sizeof(a.cl) / sizeof(void *);
+    const cl_icd_dispatch *above = nullptr;
+    CHECK(init(taken, &a.cl, &taken, &above) == CL_INVALID_OPERATION);
     // No text, null texts, and lengths of which some are 0.
     cl_int code = CL_SUCCESS;
     const char *none[] = {nullptr};
