@@ -10,7 +10,7 @@
 # hidden: seen inside of TARGET alone. GCC and Clang, for ELF (Linux, Android), Mach-O and PE (MinGW).
 function(kiln_embed_pack target pack)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "SYMBOL" "")
-  if(NOT arg_SYMBOL MATCHES "^[A-Za-z_][A-Za-z0-9_]*$" OR arg_UNPARSED_ARGUMENTS)
+  if(NOT "${arg_SYMBOL}" MATCHES "^[A-Za-z_][A-Za-z0-9_]*$" OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kiln_embed_pack(${target} ${pack}): SYMBOL and a C identifier are wanted, "
       "not \"${arg_SYMBOL}${arg_UNPARSED_ARGUMENTS}\"")
   endif()
