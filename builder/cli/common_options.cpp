@@ -127,6 +127,16 @@ void add_timeout_option(CLI::App &command, std::chrono::milliseconds *time, cons
       ->default_str(std::to_string(time->count() / 1000));
 }
 
+void add_rung_option(CLI::App &command, std::string *rung) {
+  command
+      .add_option(
+          "--rung", *rung,
+          "Begin at this rung: 'exact', 'intermediate' (PTX), 'il' or 'source', as a device "
+          "does for which there is nothing better; uses no overlay")
+      ->type_name("RUNG")
+      ->check(CLI::IsMember({"exact", "intermediate", "il", "source"}).description(""));
+}
+
 void add_store_option(CLI::App &command, std::string *file, const char *what) {
   *file = builder::default_store();
   command

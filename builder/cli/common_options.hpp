@@ -41,6 +41,9 @@ void add_root_option(CLI::App &command, builder::Roots *roots);
 // Adds --timeout; `what` is its text in the help.
 void add_timeout_option(CLI::App &command, std::chrono::milliseconds *time, const char *what);
 
+// Adds --rung, which names the rung to begin at; empty: the best.
+void add_rung_option(CLI::App &command, std::string *rung);
+
 // Adds --store, with its default; an empty file means none. `what` describes its value in the help.
 void add_store_option(CLI::App &command, std::string *file,
                       const char *what = "Database of finished jobs, or the word none");

@@ -168,6 +168,7 @@ void add_serve(CLI::App &app, Command *command) {
          "fails to build, and the exit code is 1")
       ->type_name("WORD")
       ->check(CLI::IsMember({"final", "exact", "il"}).description(""));
+  add_rung_option(*sub, &arguments->rung);
   sub->add_option("--print-env", arguments->print_form,
                   "Run nothing; print the variables that do the same: for 'sh', 'environment.d', "
                   "'systemd', 'desktop' or 'container'")

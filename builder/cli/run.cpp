@@ -5,12 +5,14 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "builder/base/atomic_text_file.hpp"
 #include "builder/base/names.hpp"
 #include "builder/cli/common_options.hpp"
+#include "builder/inspect/printable.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/run_program.hpp"
 #include "builder/launch/work.hpp"
@@ -25,6 +27,7 @@ namespace {
 // A request for the first device that the selector matches.
 struct LoadOptions : builder::RunRequest {
   std::string selector;
+  std::string rung;  // the rung to begin at; empty: the best
 };
 
 void add_load_options(CLI::App &command, LoadOptions *options) {
@@ -50,6 +53,7 @@ void add_load_options(CLI::App &command, LoadOptions *options) {
       ->allow_extra_args(false)
       ->check(CLI::IsMember(words).description(""))
       ->type_name("RUNG,...");
+  add_rung_option(command, &options->rung);
   add_overlay_option(
       command, &options->overlay,
       "Keep in DIR what had to be compiled on this device, and which binaries crashed its driver");
@@ -90,6 +94,7 @@ Result<builder::RunRequest> make_request(const LoadOptions &options) {
   builder::RunRequest request = options;
   request.device = devices->front();
   request.flags |= KILN_LOAD_CHECK_RECOMPILED;
+  (void)runtime::leave_out_above(options.rung, &request.flags);
   return request;
 }
 
@@ -104,6 +109,7 @@ struct RunArguments {
   std::string raw;
   bool reference = false;
   builder::ReferenceOptions references;
+  bool rungs = false;  // run each rung alone
   bool json = false;
 };
 
@@ -222,13 +228,13 @@ Result<builder::Comparison> check(const packs::Variant &variant, const builder::
   return builder::compare_outputs(result.outputs, *expected, variant.tolerance);
 }
 
-nlohmann::json check_json(const packs::Program &program, const packs::Variant &variant,
+nlohmann::json check_json(const packs::Program &program, double tolerance,
                           const builder::Comparison &comparison) {
   if (comparison.check == builder::Check::unchecked) return nullptr;
   return {{"reference", program.reference},
           {"different_elements", comparison.different},
           {"worst", comparison.worst},
-          {"tolerance", variant.tolerance}};
+          {"tolerance", tolerance}};
 }
 
 std::string check_text(const builder::Comparison &comparison) {
@@ -271,25 +277,27 @@ nlohmann::json stage_json(const kiln_times &t, const kiln_ndrange &range) {
             {"complete", t.complete}}}};
 }
 
+nlohmann::json run_json(const RunArguments &options, const builder::RunResult &result,
+                        const nlohmann::json &checked) {
+  const builder::Launched &launched = result.launched;
+  nlohmann::json stages = nlohmann::json::array();
+  for (std::size_t i = 0; i < launched.times.size(); ++i) {
+    stages.push_back(stage_json(launched.times[i], launched.ranges[i]));
+  }
+  return {{"schema", 1},
+          {"report", result.report},
+          {"check", checked},
+          {"printed", options.load.prints ? nlohmann::json(result.printed) : nlohmann::json()},
+          {"stages", stages},
+          {"device_nanoseconds", launched.device_nanoseconds()},
+          {"host_nanoseconds", launched.host_nanoseconds}};
+}
+
 // Prints a summary. `checked`: the JSON of the comparison.
 void summarise(const RunArguments &options, const builder::RunResult &result,
                const nlohmann::json &checked) {
   const builder::Launched &launched = result.launched;
-  if (options.json) {
-    nlohmann::json stages = nlohmann::json::array();
-    for (std::size_t i = 0; i < launched.times.size(); ++i) {
-      stages.push_back(stage_json(launched.times[i], launched.ranges[i]));
-    }
-    print(nlohmann::json{
-        {"schema", 1},
-        {"report", result.report},
-        {"check", checked},
-        {"printed", options.load.prints ? nlohmann::json(result.printed) : nlohmann::json()},
-        {"stages", stages},
-        {"device_nanoseconds", launched.device_nanoseconds()},
-        {"host_nanoseconds", launched.host_nanoseconds}});
-    return;
-  }
+  if (options.json) return print(run_json(options, result, checked));
   print(result.report_text);
   const std::string time =
       fmt::format("{:.3f} ms on the device\n", launched.device_nanoseconds() / 1e6);
@@ -315,7 +323,7 @@ int finish(const RunArguments &options, const packs::Program &program, const bui
   if (variant == program.variants.end()) return fail(builder::pack_changed());
   const auto comparison = check(*variant, work, request, result, reference);
   const builder::Comparison compared = comparison.ok() ? *comparison : builder::Comparison();
-  summarise(options, result, check_json(program, *variant, compared));
+  summarise(options, result, check_json(program, variant->tolerance, compared));
   if (!comparison.ok()) return fail(comparison.status());
   if (!options.json) print(check_text(*comparison));
   if (comparison->check == builder::Check::wrong) {
@@ -336,6 +344,98 @@ Result<builder::RunRequest> make_request(const RunArguments &options, const buil
   request->parameters = parameters;
   request->local = asked_local(options);
   return request;
+}
+
+// Returns the flags with which a load takes this rung or none.
+unsigned only(const runtime::Rung &wanted) {
+  unsigned flags = wanted.compiles ? 0 : KILN_LOAD_REQUIRE_EXACT;
+  (void)runtime::leave_out_above(wanted.name, &flags);
+  for (const runtime::Rung &rung : runtime::rungs()) {
+    if (&rung > &wanted && rung.off != wanted.off) flags |= rung.off;
+  }
+  return flags;
+}
+
+// Returns the rung's part of a load report, or null.
+nlohmann::json rung_of(const nlohmann::json &report, const char *name) {
+  nlohmann::json found;
+  for (const nlohmann::json &rung : report.value("rungs", nlohmann::json::array())) {
+    if (rung["rung"] == name) found = rung;
+  }
+  return found;
+}
+
+// Compares the results with the reference's, or if there are none with those of `first`, unless it
+// is null. Sets `*shown` to what a run's JSON says of it.
+Result<std::string> compare_rung(const packs::Program &program, const builder::Work &work,
+                                 const builder::RunRequest &request,
+                                 const builder::RunResult &result, const builder::RunResult *first,
+                                 const builder::Reference &reference, nlohmann::json *shown) {
+  const auto variant =
+      std::find_if(program.variants.begin(), program.variants.end(),
+                   [&](const packs::Variant &one) { return one.name == result.variant; });
+  if (variant == program.variants.end()) return builder::pack_changed();
+  Result<builder::Comparison> compared = builder::Comparison();
+  if (reference.exists()) compared = check(*variant, work, request, result, reference);
+  if (!compared.ok()) return compared.status();
+  const bool by_first = compared->check == builder::Check::unchecked && first != nullptr;
+  if (by_first) {
+    compared = builder::compare_outputs(result.outputs, first->outputs, variant->tolerance);
+  }
+  *shown = check_json(program, variant->tolerance, *compared);
+  if (compared->check == builder::Check::wrong) return Status(Code::failed, "the result is wrong");
+  if (!by_first) return check_text(*compared);
+  if (compared->check == builder::Check::exact) {
+    return std::string("equals the first result byte for byte\n");
+  }
+  return fmt::format("differs from the first result in {} values, by at most {:g}\n",
+                     compared->different, compared->worst);
+}
+
+// Runs the program from each rung alone, and compares the results. Fails if a rung failed or gave
+// wrong results, or if none ran; a rung that the pack or the device lacks is no failure.
+int run_rungs(const RunArguments &options, const packs::Program &program, const builder::Work &work,
+              const builder::RunRequest &request, const builder::Reference &reference) {
+  const auto foreseen = builder::foresee_loads(request);
+  if (!foreseen.ok()) return fail(foreseen.status());
+  builder::RunRequest alone = request;
+  for (const nlohmann::json &report : *foreseen) {  // else another variant's rung would do
+    if (report["program"] == program.name && alone.variant.empty())
+      alone.variant = report["variant"];
+  }
+  std::optional<builder::RunResult> first;
+  nlohmann::json all = nlohmann::json::array();
+  bool right = true;
+  for (const runtime::Rung &rung : runtime::rungs()) {
+    if (rung.id == KILN_RUNG_OVERLAY) continue;
+    alone.flags = request.flags | only(rung);
+    const builder::RunResult result = builder::run_program(alone);
+    const nlohmann::json reported = rung_of(result.report, rung.name);
+    if (reported.is_null() && result.status.code == Code::no_rung) continue;  // for NVIDIA only
+    const std::string outcome = reported.value("outcome", "failed");
+    nlohmann::json checked;
+    Result<std::string> text = result.status;
+    if (result.status.ok()) {
+      text = compare_rung(program, work, request, result, first ? &*first : nullptr, reference,
+                          &checked);
+    }
+    right = right && (text.ok() || outcome == "missed" || outcome == "skipped");
+    if (options.json) {
+      all.push_back(run_json(options, result, checked));
+    } else if (result.status.ok()) {
+      print(fmt::format("{:12}  {:.3f} ms on the device, {}", rung.name,
+                        result.launched.device_nanoseconds() / 1e6,
+                        text.ok() ? *text : text.status().message + "\n"));
+    } else {
+      print(fmt::format("{:12}  {}: {}\n", rung.name, outcome,
+                        outcome == "loaded" || reported.is_null() ? result.status.message
+                                                                  : reported.value("reason", "")));
+    }
+    if (!first && text.ok()) first = result;
+  }
+  if (options.json) print(nlohmann::json{{"schema", 1}, {"runs", all}});
+  if (right && first) return kDone;
+  return fail({Code::failed, first ? "a rung failed" : "no rung ran"});
 }
 
 int run(const RunArguments &options) {
@@ -368,12 +468,71 @@ int run(const RunArguments &options) {
   }
   const auto request = make_request(options, *work, *parameters);
   if (!request.ok()) return fail(request.status());
+  if (options.rungs) return run_rungs(options, program, *work, *request, *reference);
   const builder::RunResult result = builder::run_program(*request);
   const Status reported = write_report(options, result);
   if (!reported.ok()) complain(reported.message);
   if (!result.status.ok()) return fail(result.status);
   const int code = finish(options, program, *work, *request, result, *reference);
   return code == kDone ? exit_code_of(reported) : code;
+}
+
+std::optional<double> estimate_of(const nlohmann::json &report) {
+  const nlohmann::json &estimate = report["estimated_milliseconds"];
+  return estimate.is_null() ? std::nullopt : std::optional(estimate.get<double>());
+}
+
+// Returns a program's line: the rung, the estimated time, and why there is no binary.
+std::string forecast_text(const nlohmann::json &report, const std::string &rung,
+                          std::optional<double> estimate) {
+  std::string text = fmt::format("{}/{}: {}", report["program"].get<std::string>(),
+                                 report["variant"].get<std::string>(), rung);
+  if (rung != "error" && estimate != 0) {
+    text += estimate ? fmt::format(", about {:.0f} ms", *estimate) : ", not measured";
+  }
+  for (const nlohmann::json &tried : report["rungs"]) {
+    if (estimate == 0 || tried["outcome"] == "skipped" || !tried.contains("reason")) continue;
+    text += fmt::format("; {}: {}", tried["rung"].get<std::string>(),
+                        tried["reason"].get<std::string>());
+  }
+  return builder::printable_line(text) + "\n";
+}
+
+// Shows for each program which rung would serve it, and what the driver would have to compile.
+int explain_all(const LoadOptions &options, bool as_json) {
+  if (const auto pack = open_pack(options.pack_path); !pack.ok()) return fail(pack.status());
+  const auto request = make_request(options);
+  if (!request.ok()) return fail(request.status());
+  const auto reports = builder::foresee_loads(*request);
+  if (!reports.ok()) return fail(reports.status());
+  std::size_t compiled = 0, unknown = 0, failed = 0;
+  double milliseconds = 0;
+  for (const nlohmann::json &report : *reports) {
+    const std::string rung = report["rung"];
+    const std::optional<double> estimate = estimate_of(report);
+    if (rung == "error") {
+      ++failed;
+    } else if (estimate != 0) {
+      ++compiled;
+      unknown += !estimate;
+      milliseconds += estimate.value_or(0);
+    }
+    if (!as_json) print(forecast_text(report, rung, estimate));
+  }
+  if (as_json) {
+    print(nlohmann::json{{"schema", 1}, {"reports", *reports}});
+  } else {
+    std::string text = fmt::format("{} of {} programs need no compilation",
+                                   reports->size() - compiled - failed, reports->size());
+    if (compiled != 0) text += fmt::format("; {} are compiled", compiled);
+    if (compiled != unknown) {
+      text += fmt::format(", {} of them in about {:.0f} ms", compiled - unknown, milliseconds);
+    }
+    print(text + "\n");
+  }
+  if (failed == 0) return kDone;
+  return fail({Code::failed, fmt::format("{} of {} programs cannot be loaded from any rung", failed,
+                                         reports->size())});
 }
 
 int run(const LoadOptions &options, bool as_json) {
@@ -425,6 +584,12 @@ void add_run(CLI::App &app, Command *command) {
   sub->add_flag("--reference-only", options->reference,
                 "Write the reference's result, without a device");
   add_reference_options(*sub, &options->references);
+  CLI::Option *rungs = sub->add_flag("--rungs", options->rungs,
+                                     "Run once from each rung alone, and compare the results");
+  for (const char *other :
+       {"--rung", "--without", "--overlay", "--output", "--raw", "--report", "--reference-only"}) {
+    rungs->excludes(sub->get_option(other));
+  }
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }
@@ -432,6 +597,7 @@ void add_run(CLI::App &app, Command *command) {
 void add_explain(CLI::App &app, Command *command) {
   struct ExplainArguments {
     LoadOptions load;
+    bool all = false;
     bool json = false;
   };
   auto options = std::make_shared<ExplainArguments>();
@@ -442,8 +608,20 @@ void add_explain(CLI::App &app, Command *command) {
   add_load_options(*sub, &options->load);
   sub->add_flag("--unload-compiler", options->load.unload,
                 "Ask the driver to unload its compiler after the load, and report memory use");
+  CLI::Option *program = sub->get_option("program")->required(false);
+  CLI::Option *all =
+      sub->add_flag("--all", options->all,
+                    "Load nothing; show for all programs which code would serve, and how long the "
+                    "driver would compile")
+          ->excludes(program, sub->get_option("--variant"), sub->get_option("--unload-compiler"));
   add_json_flag(*sub, &options->json);
-  sub->callback([=] { *command = [=] { return run(options->load, options->json); }; });
+  sub->callback([=] {
+    if (program->empty() && all->empty()) throw CLI::RequiredError("PROGRAM or --all");
+    *command = [=] {
+      return options->all ? explain_all(options->load, options->json)
+                          : run(options->load, options->json);
+    };
+  });
 }
 
 }  // namespace kiln::cli

@@ -201,13 +201,37 @@ Status take_prints(OpenedDevice *child) {
   return child->context ? Status() : runtime::cl_failure("clCreateContext", code);
 }
 
-json run_in_child(const RunRequest &request) {
-  OpenedPack opened;
+// Opens the request's device, pack and overlay.
+Status open(const RunRequest &request, OpenedPack *opened) {
   kiln::LoaderOptions options;
   if (!request.overlay.empty()) options.use_overlay(request.overlay.c_str());
-  Status status = opened.open_device(request.device);
-  if (status.ok() && request.prints) status = take_prints(&opened.child);
-  if (status.ok()) status = opened.open_another(request.pack_path, options);
+  Status status = opened->open_device(request.device);
+  if (status.ok() && request.prints) status = take_prints(&opened->child);
+  return status.ok() ? opened->open_another(request.pack_path, options) : status;
+}
+
+int add_report(const kiln_progress *progress, void *user) {
+  json report = json::parse(kiln_report_json(progress->report));
+  const double estimate = kiln_report_estimate(progress->report);
+  report["estimated_milliseconds"] = estimate < 0 ? json() : json(estimate);
+  static_cast<json *>(user)->push_back(std::move(report));
+  return 0;
+}
+
+json foresee_in_child(const RunRequest &request) {
+  OpenedPack opened;
+  if (const Status status = open(request, &opened); !status.ok()) return to_json(status);
+  json reports = json::array();
+  const kiln::Status done =
+      opened.loader.prefetch(&add_report, &reports, request.flags | KILN_PREFETCH_DRY_RUN);
+  json answer = to_json(status_of(done));
+  answer["reports"] = std::move(reports);
+  return answer;
+}
+
+json run_in_child(const RunRequest &request) {
+  OpenedPack opened;
+  Status status = open(request, &opened);
   if (!status.ok()) return to_json(status);
   const std::uint64_t before = resident_bytes(getpid());
   kiln::Loaded loaded = opened.loader.load(request.program, request.variant, request.flags);
@@ -231,16 +255,25 @@ json run_in_child(const RunRequest &request) {
   return answer;
 }
 
+// Returns what became of the child, for a person.
+Status end_of(const RunRequest &request, const ChildResult &child) {
+  if (child.ok()) return child.status();
+  return {Code::opencl, request.device.label() + ": " + child.reason()};
+}
+
 }  // namespace
+
+Result<std::vector<nlohmann::json>> foresee_loads(const RunRequest &request) {
+  const ChildResult child = fork_call([&] { return foresee_in_child(request); }, request.timeout);
+  if (Status status = end_of(request, child); !status.ok()) return status;
+  return child.answer["reports"].get<std::vector<json>>();
+}
 
 RunResult run_program(const RunRequest &request) {
   RunResult result;
   const ChildResult child = fork_call([&] { return run_in_child(request); }, request.timeout);
-  result.status = child.status();
-  if (!child.ok()) {
-    result.status = {Code::opencl, request.device.label() + ": " + child.reason()};
-    return result;
-  }
+  result.status = end_of(request, child);
+  if (!child.ok()) return result;
   const json &answer = child.answer;
   result.report = answer.value("report", json());
   result.report_text = answer.value("report_text", "");

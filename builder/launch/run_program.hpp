@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "builder/device/device_info.hpp"
 #include "builder/launch/session.hpp"
@@ -41,6 +42,11 @@ struct RunResult {
   // The end, at least 64 KiB, of what driver and kernels printed, if asked for.
   std::string printed;
 };
+
+// Returns the load report of each program of the pack without giving the driver anything: of a dry
+// run, with the member `estimated_milliseconds`, which is null if the pack has no time. Uses the
+// request's pack, device, flags and overlay. Fails as run_program() does.
+Result<std::vector<nlohmann::json>> foresee_loads(const RunRequest &request);
 
 // Calls the driver only in a child process: if the driver dies, the result is a failed status.
 RunResult run_program(const RunRequest &request);

@@ -153,6 +153,7 @@ Result<Variables> layer_variables(const LayerEnvironment &environment) {
   add("KILN_OVERLAY", environment.overlay);
   add("KILN_REPORT", environment.report);
   add("KILN_REQUIRE", environment.require);
+  add("KILN_RUNG", environment.rung);
   add("KILN_REPORT_DIR", environment.report_folder);
   return variables;
 }

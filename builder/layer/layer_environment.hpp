@@ -21,6 +21,7 @@ struct LayerEnvironment {
   std::string preload;             // an ICD loader that takes layers; empty: none is needed
   std::string spool;               // empty: the layer serves
   std::string require;             // word of KILN_REQUIRE; empty: nothing
+  std::string rung;                // name for KILN_RUNG; empty: none
 };
 
 using Variables = std::vector<std::pair<std::string, std::string>>;

@@ -153,7 +153,7 @@ std::string misses(const runtime::Report &report) {
 // Tells why no binary was loaded, if the program was compiled.
 void explain(const runtime::Report &report, Served *served) {
   if (!is_compiled(served->rung)) return;
-  served->miss = misses(report);
+  served->miss = settings().rung.empty() ? misses(report) : "forced to " + settings().rung;
   runtime::append_nearest(report, &served->nearest);
 }
 
@@ -181,33 +181,16 @@ kiln_loader *open_loader(kiln_pack *pack, kiln_device *device, cl_context contex
   return loader;
 }
 
-// An application's source is not compiled by way of IL, but an application's IL is.
+// An application's source is compiled by way of IL only if KILN_RUNG says so; its IL always is.
 unsigned flags_for(const kiln_pack &pack, const std::string &name) {
   const packs::VariantRefs variants = pack.pack->find_program(name).variants();
   const bool is_il = variants.size() != 0 && variants[0].source() == 0;
-  unsigned flags = is_il ? 0 : KILN_LOAD_NO_IL;
+  unsigned flags = settings().above_rung;
+  if (!is_il && settings().rung != "il") flags |= KILN_LOAD_NO_IL;
   if (settings().require != Require::nothing) flags |= KILN_LOAD_NO_SOURCE;
-  if (settings().require >= Require::exact) flags |= KILN_LOAD_NO_IL | KILN_LOAD_CHECK_RECOMPILED;
+  if (settings().require == Require::exact) flags |= KILN_LOAD_REQUIRE_EXACT;
+  if (settings().require == Require::final) flags |= KILN_LOAD_REQUIRE_FINAL;
   return flags;
-}
-
-// Fails with the reason if the settings do not allow what was loaded.
-packs::Status check_allowed(const runtime::LoadResult &result) {
-  const Require require = settings().require;
-  if (require == Require::nothing || !result.error.ok()) return result.error;
-  const runtime::Report &report = *result.report;
-  if (require >= Require::exact && report.rung == KILN_RUNG_INTERMEDIATE) {
-    return packs::Status::error(packs::Code::failed, "the driver compiles the pack's PTX");
-  }
-  if (require >= Require::exact && report.recompiled.value_or(false)) {
-    return packs::Status::error(packs::Code::failed, "the driver recompiled the binary");
-  }
-  if (require != Require::final || report.final == KILN_FINAL_YES) return {};
-  return packs::Status::error(
-      packs::Code::failed,
-      {report.why_not_final.empty() ? "it is not known whether its binary is final"
-                                    : "its binary is not final: ",
-       report.why_not_final});
 }
 
 // Returns whether the program would be compiled, and fills in why.
@@ -231,7 +214,7 @@ Served load(const std::string &name, const Found &found, kiln_device *device, cl
   if (loader == nullptr) return served;
   const runtime::LoadResult result =
       loader->programs.load(name, found.variant, flags_for(*found.pack, name));
-  packs::Status status = check_allowed(result);
+  packs::Status status = result.error;
   if (status.ok()) {
     served.program = result.program->built.program.get();
     next.clRetainProgram(served.program);

@@ -22,10 +22,16 @@ import threading
 import unittest
 from pathlib import Path
 
+try:
+    import yaml
+except ImportError:
+    yaml = None
+
 KILN = str(Path(sys.argv[1]).resolve())
 ROOT = Path(__file__).resolve().parent.parent.parent
 GOLDEN = ROOT / "packs" / "golden"
 TINY = Path(__file__).resolve().parent / "fixtures" / "tiny" / "tiny.toml"
+POD = ROOT / "examples" / "kubernetes.yml"
 MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
 PROGRAMS_TYPE = "application/vnd.kiln.programs.v1"
 A100 = "a11d3fba8f6063b5"
@@ -356,6 +362,59 @@ class Delivery(unittest.TestCase):
         self.push("r1", "latest")
         fetch("latest", A100, "keys")
         self.check_pack(device / "pack.kiln", "second-a100.kiln")
+
+    @unittest.skipUnless(yaml and shutil.which("minisign"), "PyYAML or minisign is not here")
+    def test_the_init_container_fetches_and_starts_without_the_registry(self):
+        """The commands of examples/kubernetes.yml, for a node with an A100."""
+        pod = yaml.safe_load(POD.read_text(encoding="utf-8"))["spec"]["template"]["spec"]
+        self.sign_layout("2999-01-01")
+        mirror = self.mirror()
+        device, _ = self.script_device(mirror)
+        shutil.copy(self.folder / "keys", device / "keys.1")
+        tools = self.folder / "tools"
+        tools.mkdir()
+        (tools / "kiln").write_text(
+            '#!/bin/sh\ncase "$1" in\n  devices) echo \'{"devices": [{"key_hash": "%s"}]}\' ;;\n'
+            '  *) exec %s "$@" ;;\nesac\n' % (A100, KILN), encoding="utf-8")
+        (tools / "kiln").chmod(0o755)
+        (fetch,) = pod["initContainers"]
+        (script,) = fetch["args"]
+        for there, here in (("/keys/", ""), ("/fetch.sh", "fetch.sh")):
+            self.assertIn(there, script)
+            script = script.replace(there, here)
+
+        def start(repository, code=0):
+            return run("env", f"PATH={tools}:{os.environ['PATH']}", f"REPOSITORY={repository}",
+                       *fetch["command"], script, folder=device, code=code)
+        start("http://127.0.0.1:1/v2/kiln", code=1)  # nothing was fetched before
+        start(f"http://127.0.0.1:{mirror.port}/v2/kiln")
+        self.check_pack(device / "pack.kiln", "second-a100.kiln")
+        self.assertIn("sound", start("http://127.0.0.1:1/v2/kiln"))
+
+    @unittest.skipUnless(yaml, "PyYAML is not here")
+    def test_the_pod_is_whole(self):
+        """What Kubernetes checks of it, as far as that is known here."""
+        deployment = yaml.safe_load(POD.read_text(encoding="utf-8"))
+        self.assertEqual((deployment["apiVersion"], deployment["kind"]), ("apps/v1", "Deployment"))
+        template = deployment["spec"]["template"]
+        self.assertEqual(set(deployment["spec"]), {"selector", "template"})
+        self.assertEqual(deployment["spec"]["selector"]["matchLabels"],
+                         template["metadata"]["labels"])
+        pod = template["spec"]
+        self.assertEqual(set(pod), {"initContainers", "containers", "volumes"})
+        volumes = {volume["name"] for volume in pod["volumes"]}
+        mounted = set()
+        for container in pod["initContainers"] + pod["containers"]:
+            self.assertLessEqual({"name", "image", "resources"}, set(container))
+            self.assertLessEqual(set(container), {"name", "image", "resources", "workingDir",
+                                                  "command", "args", "env", "volumeMounts"})
+            for variable in container["env"]:
+                self.assertEqual({name: type(value) for name, value in variable.items()},
+                                 {"name": str, "value": str})
+            mounted.update(mount["name"] for mount in container["volumeMounts"])
+        self.assertEqual(mounted, volumes)
+        packs = pod["containers"][0]["env"][1]
+        self.assertEqual(packs, {"name": "KILN_PACK", "value": "/kiln/pack.kiln"})
 
     @unittest.skipUnless(shutil.which("minisign") and shutil.which("faketime"),
                          "minisign or faketime is not here")

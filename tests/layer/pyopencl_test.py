@@ -325,6 +325,27 @@ print(lines(), kiln.__version__)
         self.assertRegex(output[2], "none.kiln: No such file or directory$")
         self.assertRegex(output[3], r"^\[\('served', 'exact'\), .*\('passed', ''\)\] \d+\.\d+\.\d+$")
 
+    def test_what_is_not_final_is_an_error_if_that_is_required(self):
+        text = """
+import kiln
+for word in ("exact", "final", "finale"):
+    try:
+        kiln.pyopencl.install(sys.argv[1], overlay="overlay", strict=word)
+        for report in kiln.pyopencl.foresee(context):
+            print(report["rung"], report["estimated_milliseconds"], end=" ")
+        print(value(cl.Program(context, ONE).build("-DMORE=0")))
+    except (kiln.Error, ValueError) as error:
+        print(type(error).__name__, error)
+"""
+        output = self.execute(text).splitlines()
+        self.assertEqual(output[:2], 2 * ["exact 0.0 " * 4 + "1"])
+        self.assertEqual(output[2], "ValueError strict='finale': expected False, True, 'exact' or 'final'")
+        output = execute("import sys\n" + text, self.base).output.splitlines()
+        self.assertEqual(len(output), 3)
+        for line in output[:2]:
+            self.assertRegex(line, "^(source None ){4}Error no rung could load program .*; "
+                             "source: switched off$")
+
     def test_an_error_is_pyopencls_own(self):
         text = """
 try:

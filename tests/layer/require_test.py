@@ -9,13 +9,21 @@ APPLICATION is steps.c of this folder. OCL_ICD_VENDORS chooses the driver.
 Exit codes: 0 passed, 1 failed, 77 there is no device.
 """
 
+import json
+import os
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
+try:
+    import yaml
+except ImportError:
+    yaml = None
+
 from layer_test import APPLICATION, FOLDER, KILN, LAYER, PLACE, must, run
 
+ROOT = Path(__file__).resolve().parents[2]
 KERNEL = "kernel void k(global int *out) {{ out[get_global_id(0)] = {}; }}\n"
 
 
@@ -47,6 +55,28 @@ class Require(unittest.TestCase):
         return run(KILN, "serve", "--layer", LAYER, "--pack", pack, "--require", word, "--",
                    *steps, **variables)
 
+    def test_a_rung_by_force(self):
+        """The pack's binary is passed over; a gate takes what comes of it, or not."""
+        steps = self.steps("launched", "build", "launch:1")
+        for rung in ("il", "source"):
+            report = self.place / rung
+            done = run(KILN, "serve", "--layer", LAYER, "--pack", self.pack, "--rung", rung,
+                       "--overlay", self.place / "overlay", "--report", report, "--", APPLICATION,
+                       *steps)
+            self.assertEqual((done.code, done.output), (0, "result 1\n"), done.error)
+            (line,) = [json.loads(line) for line in report.read_text().splitlines()
+                       if '"program"' in line]
+            self.assertEqual((line["outcome"], line["rung"], line["reason"]),
+                             ("compiled", line["rung"], f"forced to {rung}"))
+            self.assertIn(line["rung"], (rung, "source"))  # PoCL 3.1 takes no SPIR-V
+        self.assertFalse((self.place / "overlay").exists())
+        done = self.gate("exact", self.pack, APPLICATION, *steps, KILN_RUNG="exact")
+        self.assertEqual((done.code, done.output), (0, "result 1\n"), done.error)
+        done = self.gate("il", self.pack, APPLICATION, *self.steps("built", "tried"),
+                         KILN_RUNG="sauce")
+        self.assertEqual((done.code, done.output), (1, "refused\n"))
+        self.assertIn("expected exact, intermediate, il or source; taken as source", done.error)
+
     def check(self, word, pack, steps, expected):
         """What the application prints, and how many builds the gate refused."""
         done = self.gate(word, pack, APPLICATION, *steps)
@@ -64,6 +94,55 @@ class Require(unittest.TestCase):
                           ["built", "refused"])
         self.assertRegex(said, r"kiln layer: refused cl-\w{32}: no pack has it \(KILN_REQUIRE=exact\)")
         self.assertIn(f"kiln record -o app.spool -- {APPLICATION} source:", said)
+
+    @unittest.skipUnless(yaml, "PyYAML is not here")
+    def test_the_pipeline_of_the_examples(self):
+        """It is well formed; its gate lets the application pass until it compiles one program more."""
+        pipeline = yaml.safe_load((ROOT / "examples/pipeline.yml").read_text(encoding="utf-8"))
+        self.assertEqual(set(pipeline), {"name", True, "jobs"})  # YAML 1.1 reads "on" so
+        job = pipeline["jobs"]["gate"]
+        self.assertEqual(set(job), {"runs-on", "steps"})
+        for step in job["steps"]:
+            self.assertEqual(len({"run", "uses"} & set(step)), 1)
+            self.assertLessEqual(set(step), {"name", "run", "uses", "if"})
+        lines = [step["run"] for step in job["steps"] if "run" in step]
+        folder = Path(tempfile.mkdtemp(dir=self.place))
+        (folder / "tools").mkdir()
+        (folder / "tools/kiln").symlink_to(KILN)
+        application = folder / "application"
+
+        def finds(*steps):
+            application.write_text(f'#!/bin/sh\nexec {APPLICATION} {" ".join(steps)}\n',
+                                   encoding="utf-8")
+            application.chmod(0o755)
+
+        def codes():
+            done = [run("bash", "-ec", f"cd {folder}; {line}",
+                        PATH=f"{folder}/tools:{os.environ['PATH']}", KILN_STORE="none")
+                    for line in lines]
+            return [one.code for one in done], done[2].error
+        steps = self.steps("launched", "build", "launch:1")
+        finds(*steps)
+        must("record", "--layer", LAYER, "-o", folder / "app.spool", "--", application)
+        found, said = codes()
+        self.assertEqual(found, [0] * len(lines), said)
+        finds(*steps, *self.steps("new", "tried"))
+        found, said = codes()
+        self.assertEqual(found, [0, 0, 1, 0, 0], said)
+        self.assertRegex(said, r"refused cl-\w{32}: no pack has it")
+        self.assertIn("kiln record -o app.spool -- ./application\n", said)
+
+    def test_a_driver_s_update_is_rehearsed(self):
+        """The pack is of one driver, and the application has another."""
+        icd = self.place / "new"
+        icd.mkdir()
+        (icd / "rusticl.icd").write_text("libRusticlOpenCL.so.1\n", encoding="ascii")
+        new = {"OCL_ICD_VENDORS": str(icd), "RUSTICL_ENABLE": "llvmpipe"}
+        if run(APPLICATION, **new).code == 77:
+            self.skipTest("rusticl is not here")
+        done = self.gate("exact", self.pack, APPLICATION, *self.steps("built", "tried"), **new)
+        self.assertEqual((done.code, done.output), (1, "refused\n"), done.error)
+        self.assertIn("exact: no target of the pack has this device's binary key", done.error)
 
     def test_final_wants_a_launch(self):
         """The binary that nobody launched is exact only."""

@@ -8,6 +8,8 @@
 
 #include "runtime/layer/base/process.hpp"
 
+#include "runtime/load/rungs.hpp"
+
 namespace kiln::layer {
 namespace {
 
@@ -47,6 +49,18 @@ Require required() {
   return static_cast<Require>(1 + (found - std::begin(kRequireWords)));
 }
 
+// An unknown word is the lowest rung, for the same reason.
+void force_rung(Settings *made) {
+  made->rung = variable("KILN_RUNG");
+  if (made->rung.empty()) return;
+  made->overlay.clear();
+  if (runtime::leave_out_above(made->rung, &made->above_rung)) return;
+  complain("KILN_RUNG=" + made->rung +
+           ": expected exact, intermediate, il or source; taken as source");
+  made->rung = "source";
+  (void)runtime::leave_out_above(made->rung, &made->above_rung);
+}
+
 Settings read_settings() {
   Settings made;
   if (has_other_rights()) return made;
@@ -59,6 +73,7 @@ Settings read_settings() {
   made.tuned = variable("KILN_TUNED") != "0";
   made.report = variable("KILN_REPORT");
   if (!made.record) made.require = required();
+  if (!made.record) force_rung(&made);
   made.report_folder = variable("KILN_REPORT_DIR");
   return made;
 }

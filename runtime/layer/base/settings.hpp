@@ -35,6 +35,10 @@ struct Settings {
   std::string report;         // KILN_REPORT: file for a JSON line per program; empty: none
   std::string report_folder;  // KILN_REPORT_DIR: the same as a file per process; empty: none
   Require require = Require::nothing;  // KILN_REQUIRE; while serving only
+  // KILN_RUNG; while serving only: the rung at which loads begin, and the KILN_LOAD_* bits that
+  // leave out the rungs above it. No overlay is used then. Empty and 0: none.
+  std::string rung;
+  unsigned above_rung = 0;
 };
 
 const Settings &settings();

@@ -18,6 +18,11 @@ VERSION = (0, 1)  # of the headers that this module follows
 # The rungs that the driver compiles, each with the KILN_LOAD_* bit that leaves it out.
 COMPILED = {"il": 2, "source": 4}
 
+# Words of install()'s `strict`, each with its KILN_LOAD_* bit.
+REQUIRED = {"exact": 512, "final": 1024}
+
+_DRY_RUN = 1 << 30  # KILN_PREFETCH_DRY_RUN
+
 _NAME_SIZE = 36  # KILN_RECORDED_NAME_SIZE
 
 _Handle = ctypes.c_void_p
@@ -49,6 +54,16 @@ class _LoaderOptions(ctypes.Structure):
                 ("overlay_limit", ctypes.c_uint64), ("overlay_part", _Handle)]
 
 
+class _Progress(ctypes.Structure):
+    """kiln_progress"""
+
+    _fields_ = [("done", ctypes.c_size_t), ("total", ctypes.c_size_t),
+                ("program", ctypes.c_char_p), ("status", ctypes.c_int), ("report", _Handle)]
+
+
+_ProgressFunction = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Progress), ctypes.c_void_p)
+
+
 class _Symbol(ctypes.Structure):
     """Dl_info"""
 
@@ -63,6 +78,8 @@ _CALLS = {
     "kiln_pack_open_file": (ctypes.c_char_p, _Out),
     "kiln_loader_create": (_Handle, _Handle, ctypes.POINTER(_LoaderOptions), _Out),
     "kiln_load": (_Handle, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint, _Out, _Out),
+    "kiln_prefetch": (_Handle, ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t, ctypes.c_uint,
+                      _ProgressFunction, ctypes.c_void_p),
     "kiln_recorded_name": (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_char_p,
                            ctypes.c_size_t),
 }
@@ -77,6 +94,7 @@ _QUESTIONS = {
     "kiln_pack_release": (None, _Handle),
     "kiln_program_cl": (_Handle, _Handle),
     "kiln_program_release": (None, _Handle),
+    "kiln_report_estimate": (ctypes.c_double, _Handle),
     "kiln_report_release": (None, _Handle),
     "kiln_report_json": (ctypes.c_char_p, _Handle),
 }
@@ -181,23 +199,49 @@ class Kiln:
         _call(self._recorded.kiln_recorded_name, source, len(source), options, name, _NAME_SIZE)
         return name.value.decode("ascii")
 
-    def load(self, name, device, context, overlay, adopt):
-        """Loads a program of the pack into the cl_context, or raises Error.
-
-        The pack's source is compiled only if there is an overlay (a path, or None) to keep what
-        comes of it. Returns what the report's line says of it ("key_hash", "rung" and, where it was
-        compiled, "reason" and "nearest"), and what `adopt` makes of the cl_program, which it retains.
-        """
+    def _loader(self, device, context, overlay):
         options = _LoaderOptions(ctypes.sizeof(_LoaderOptions), context)
         folder = os.fsencode(overlay) if overlay else None  # lives until the loader is made
         self._runtime.kiln_loader_use_overlay(ctypes.byref(options), folder, 0)
-        loader = _make(self._runtime.kiln_loader_create, device, self._pack, ctypes.byref(options))
+        return _make(self._runtime.kiln_loader_create, device, self._pack, ctypes.byref(options))
+
+    def foresee(self, device, context, overlay):
+        """The load report of each program of the pack, of a dry run: nothing is compiled.
+
+        "estimated_milliseconds" says how long the driver would compile, None if nobody knows.
+        """
+        reports = []
+
+        @_ProgressFunction
+        def add(progress, _):
+            report = progress.contents.report
+            estimate = self._runtime.kiln_report_estimate(report)
+            reports.append({**json.loads(self._runtime.kiln_report_json(report)),
+                            "estimated_milliseconds": None if estimate < 0 else estimate})
+            return 0
+
+        loader = self._loader(device, context, overlay)
+        try:
+            flags = sum(COMPILED.values()) - (COMPILED["source"] if overlay else 0) | _DRY_RUN
+            _call(self._runtime.kiln_prefetch, loader, None, 0, flags, add, None)
+        finally:
+            self._runtime.kiln_loader_release(loader)
+        return reports
+
+    def load(self, name, device, context, overlay, adopt, required=0):
+        """Loads a program of the pack into the cl_context, or raises Error.
+
+        The pack's source is compiled only if there is an overlay (a path, or None) to keep what
+        comes of it, and nothing is `required` (a bit of REQUIRED). Returns what the report's line says of it ("key_hash", "rung" and, where it was
+        compiled, "reason" and "nearest"), and what `adopt` makes of the cl_program, which it retains.
+        """
+        loader = self._loader(device, context, overlay)
         try:
             # A binary of any variant comes before the source of one.
             try:
-                return self._load(loader, name, sum(COMPILED.values()), adopt)
+                return self._load(loader, name, sum(COMPILED.values()) | required, adopt)
             except Error:
-                if not overlay:
+                if not overlay or required:
                     raise
             return self._load(loader, name, sum(COMPILED.values()) - COMPILED["source"], adopt)
         finally:

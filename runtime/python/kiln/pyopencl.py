@@ -101,10 +101,18 @@ class _Adapter:
         line["program"] = self._kiln.recorded_name(source, words)
         outcome, made = self._kiln.load(
             line["program"], self._device(device.int_ptr), context.int_ptr, self._overlay,
-            lambda pointer: self._cl._Program.from_int_ptr(pointer, True))
+            lambda pointer: self._cl._Program.from_int_ptr(pointer, True),
+            _native.REQUIRED.get(self._strict, 0))
         line.update(outcome)
         line["outcome"] = "compiled" if line["rung"] in _native.COMPILED else "served"
         return made
+
+    def foresee(self, context):
+        """What foresee() gives."""
+        if self._kiln is None:
+            raise _native.Error(self._fault)
+        (device,) = context.devices
+        return self._kiln.foresee(self._device(device.int_ptr), context.int_ptr, self._overlay)
 
     def _device(self, pointer):
         with self._lock:
@@ -182,11 +190,14 @@ def install(pack, overlay=None, report=None, strict=False):
     pack has no binary for is built by PyOpenCL, and kept by PyOpenCL's own cache.
     report: file that gets a line of JSON for each program, as report() has it.
     strict: what would leave a program to PyOpenCL raises kiln.Error with the reason instead, here
-    or in Program.build(). For tests of an application and its pack.
+    or in Program.build(). For tests of an application and its pack. "exact" and "final" do so for
+    what kiln serve --require refuses, too.
     Raises ImportError where there is no PyOpenCL.
     """
     import pyopencl  # pylint: disable=import-outside-toplevel
 
+    if strict not in (False, True, *_native.REQUIRED):
+        raise ValueError(f"strict={strict!r}: expected False, True, 'exact' or 'final'")
     global _adapter, _is_installed, _original, _replacement  # pylint: disable=global-statement
     # The application may change its folder.
     places = [None if place is None else os.path.abspath(place)
@@ -213,6 +224,18 @@ def uninstall():
         if pyopencl.Program.build is _replacement:
             pyopencl.Program.build = _original
             _original = _replacement = None
+
+
+def foresee(context):
+    """What install()'s pack has for the device of a context of one device; compiles nothing.
+
+    A list of load reports (docs/use/loading.md), one for each program, with
+    "estimated_milliseconds": how long the driver would compile, None if the pack does not say.
+    Raises kiln.Error.
+    """
+    if _adapter is None:
+        raise _native.Error("kiln.pyopencl.install() was not called")
+    return _adapter.foresee(context)
 
 
 def report():
