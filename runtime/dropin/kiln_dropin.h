@@ -30,8 +30,8 @@
  *
  * Blobs that are compressed need KILN_DROPIN_DECOMPRESS when kiln_dropin.c is compiled: the name of
  * a function like ZSTD_decompress(), which decodes one zstd frame and returns its size. Packs of
- * `kiln pack merge --compress fleet` or `archive`, whose blobs may need other blobs, are read by
- * the runtime alone. */
+ * `kiln pack merge --compress fleet`, whose blobs may need other blobs, are read by the runtime
+ * alone. */
 #ifndef KILN_DROPIN_H
 #define KILN_DROPIN_H
 
