@@ -277,8 +277,8 @@ nlohmann::json stage_json(const kiln_times &t, const kiln_ndrange &range) {
             {"complete", t.complete}}}};
 }
 
-nlohmann::json run_json(const RunArguments &options, const builder::RunResult &result,
-                        const nlohmann::json &checked) {
+nlohmann::json launch_json(const RunArguments &options, const builder::RunResult &result,
+                           const nlohmann::json &checked) {
   const builder::Launched &launched = result.launched;
   nlohmann::json stages = nlohmann::json::array();
   for (std::size_t i = 0; i < launched.times.size(); ++i) {
@@ -297,7 +297,7 @@ nlohmann::json run_json(const RunArguments &options, const builder::RunResult &r
 void summarise(const RunArguments &options, const builder::RunResult &result,
                const nlohmann::json &checked) {
   const builder::Launched &launched = result.launched;
-  if (options.json) return print(run_json(options, result, checked));
+  if (options.json) return print(launch_json(options, result, checked));
   print(result.report_text);
   const std::string time =
       fmt::format("{:.3f} ms on the device\n", launched.device_nanoseconds() / 1e6);
@@ -421,7 +421,7 @@ int run_rungs(const RunArguments &options, const packs::Program &program, const 
     }
     right = right && (text.ok() || outcome == "missed" || outcome == "skipped");
     if (options.json) {
-      all.push_back(run_json(options, result, checked));
+      all.push_back(launch_json(options, result, checked));
     } else if (result.status.ok()) {
       print(fmt::format("{:12}  {:.3f} ms on the device, {}", rung.name,
                         result.launched.device_nanoseconds() / 1e6,

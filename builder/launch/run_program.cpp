@@ -202,7 +202,7 @@ Status take_prints(OpenedDevice *child) {
 }
 
 // Opens the request's device, pack and overlay.
-Status open(const RunRequest &request, OpenedPack *opened) {
+Status open_for(const RunRequest &request, OpenedPack *opened) {
   kiln::LoaderOptions options;
   if (!request.overlay.empty()) options.use_overlay(request.overlay.c_str());
   Status status = opened->open_device(request.device);
@@ -220,7 +220,7 @@ int add_report(const kiln_progress *progress, void *user) {
 
 json foresee_in_child(const RunRequest &request) {
   OpenedPack opened;
-  if (const Status status = open(request, &opened); !status.ok()) return to_json(status);
+  if (const Status status = open_for(request, &opened); !status.ok()) return to_json(status);
   json reports = json::array();
   const kiln::Status done =
       opened.loader.prefetch(&add_report, &reports, request.flags | KILN_PREFETCH_DRY_RUN);
@@ -231,7 +231,7 @@ json foresee_in_child(const RunRequest &request) {
 
 json run_in_child(const RunRequest &request) {
   OpenedPack opened;
-  Status status = open(request, &opened);
+  Status status = open_for(request, &opened);
   if (!status.ok()) return to_json(status);
   const std::uint64_t before = resident_bytes(getpid());
   kiln::Loaded loaded = opened.loader.load(request.program, request.variant, request.flags);

@@ -21,8 +21,6 @@ namespace {
 constexpr std::string_view kMinisig = ".minisig";
 constexpr std::size_t kMaxText = 16u << 10;  // bytes of a file; minisign's files have about 300
 
-Status as_failed(const Status &status) { return {Code::failed, status.message}; }
-
 Result<packs::PublicKey> read_public_key(const std::string &path_or_line) {
   packs::PublicKey key;
   const auto text = read_small_file(path_or_line);

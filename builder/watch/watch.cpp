@@ -25,6 +25,7 @@
 #include "builder/watch/watch_state.hpp"
 #include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/text.hpp"
+#include "kiln/version.h"
 #include "runtime/provision/mesa_provision.hpp"
 
 namespace kiln::builder {
@@ -117,7 +118,7 @@ Facts Watch::facts() const {
   for (const std::string &file : state_.libraries) add_file(file, &facts);
   add_file(options_.pack, &facts);
   if (!options_.base.empty()) add_file(options_.base, &facts);
-  facts["version of Kiln"] = KILN_VERSION_TEXT;
+  facts["version of Kiln"] = std::to_string(KILN_VERSION);
   facts["options"] =
       fmt::format("{} {} {} {} {} {} {} {}", options_.from, options_.tag,
                   fmt::join(options_.keys.keys, " "), options_.keys.threshold,

@@ -102,7 +102,7 @@ hello
                                       "file:5: the JSON is not complete",
                                       "file:7: this is no JSON"});
   REQUIRE(fleet.devices.size() == 1);
-  CHECK(row_text(fleet.devices[0]) == "00000000000000aa 00000000000000aa 3 3");
+  CHECK(row_text(fleet.devices[0]) == "00000000000000aa 00000000000000aa 2 3");
 }
 
 TEST_CASE("a line that never ends takes no memory without bound", "[fleet]") {
