@@ -43,7 +43,9 @@ void to_json(nlohmann::json &out, const Capabilities &capabilities) {
 }
 
 void from_json(const nlohmann::json &in, Capabilities &capabilities) {
-  visit_members(capabilities, [&](const char *name, auto &value) { in.at(name).get_to(value); });
+  visit_members(capabilities, [&](const char *name, auto &value) {
+    if (const auto member = in.find(name); member != in.end()) member->get_to(value);
+  });
 }
 
 }  // namespace kiln::runtime

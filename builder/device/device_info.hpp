@@ -14,7 +14,7 @@
 namespace kiln::runtime {
 
 // Convert capabilities that a child process sends: every member except the profile, which follows
-// from the identity.
+// from the identity. Members that `in` lacks, which an earlier version wrote, stay as they are.
 void to_json(nlohmann::json &out, const Capabilities &capabilities);
 void from_json(const nlohmann::json &in, Capabilities &capabilities);
 
