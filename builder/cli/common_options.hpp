@@ -41,6 +41,13 @@ void add_root_option(CLI::App &command, builder::Roots *roots);
 // Adds --timeout; `what` is its text in the help.
 void add_timeout_option(CLI::App &command, std::chrono::milliseconds *time, const char *what);
 
+// Parses "90", "90s", "500ms" or "2m", and returns seconds, at most a day. Fails with
+// Code::bad_argument for any other text.
+Result<double> read_budget(const std::string &text);
+
+// Parses the values of --size. Fails with Code::bad_argument.
+Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::string> &texts);
+
 // Adds --rung, which names the rung to begin at; empty: the best.
 void add_rung_option(CLI::App &command, std::string *rung);
 

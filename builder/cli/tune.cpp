@@ -24,33 +24,6 @@ struct TuneArguments {
   bool json = false;
 };
 
-// Parses "90", "90s", "500ms" or "2m", and returns seconds, at most a day. Fails with
-// Code::bad_argument for any other text.
-Result<double> read_budget(const std::string &text) {
-  char *end = nullptr;
-  double seconds = std::strtod(text.c_str(), &end);
-  const std::string unit(end);
-  const bool known = unit.empty() || unit == "s" || unit == "ms" || unit == "m";
-  if (unit == "ms") seconds /= 1000;
-  if (unit == "m") seconds *= 60;
-  if (known && end != text.c_str() && seconds > 0 && seconds <= 86400) return seconds;
-  return Status(Code::bad_argument,
-                "--budget takes a time like 60s, 500ms or 2m of at most a day, not " + text);
-}
-
-Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::string> &texts) {
-  std::vector<builder::ProblemSize> sizes;
-  for (const std::string &text : texts) {
-    const auto size = builder::parse_size(text);
-    if (!size) {
-      return Status(Code::bad_argument,
-                    "--size takes WIDTH, WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not " + text);
-    }
-    sizes.push_back(*size);
-  }
-  return sizes;
-}
-
 Result<builder::TuneOptions> parse(const TuneArguments &options) {
   const auto budget = read_budget(options.budget);
   if (!budget.ok()) return budget.status();

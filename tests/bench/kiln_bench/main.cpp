@@ -206,8 +206,10 @@ void add_kernels(CLI::App &app, Command *command) {
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }
 
-struct LaunchArguments : DeviceOptions {
-  std::size_t rounds = 100;
+struct LaunchArguments {
+  builder::LaunchBenchOptions launch;
+  std::string selector;
+  bool json = false;
 };
 
 std::string row_text(const builder::LaunchRow &row) {
@@ -220,12 +222,9 @@ std::string row_text(const builder::LaunchRow &row) {
 }
 
 int run(const LaunchArguments &options) {
-  const auto open = open_on_devices(options);
-  if (!open.ok()) return fail(open.status());
-  builder::LaunchBenchOptions launch;
-  launch.pack_path = options.pack;
-  launch.program = options.program;
-  launch.rounds = options.rounds;
+  const builder::LaunchBenchOptions &launch = options.launch;
+  const auto devices = find_devices(options.selector);
+  if (!devices.ok()) return fail(devices.status());
   nlohmann::json rows = nlohmann::json::array();
   if (!options.json) {
     print(
@@ -234,7 +233,7 @@ int run(const LaunchArguments &options) {
                     launch.rounds, launch.launches, "bare", "kiln", "more", "ratio", "sequence"));
   }
   int exit_code = kDone;
-  for (const builder::DeviceInfo &device : open->devices) {
+  for (const builder::DeviceInfo &device : *devices) {
     const builder::LaunchRow row = builder::bench_launch(device, launch);
     if (!row.status.ok()) exit_code = kSomeFailed;
     if (!options.json) print(row_text(row));
@@ -253,9 +252,11 @@ void add_launch(CLI::App &app, Command *command) {
   auto options = std::make_shared<LaunchArguments>();
   CLI::App *sub = app.add_subcommand(
       "launch", "What a launch costs the processor: the bare call, through Kiln, in a sequence");
-  add_device_options(*sub, options.get(), "Pack with a program that has arguments",
+  add_pack_option(*sub, &options->launch.pack_path, "Pack with a program that has arguments");
+  add_device_option(*sub, &options->selector);
+  add_program_option(*sub, &options->launch.program,
                      "This program; default: the first that the device can run");
-  sub->add_option("--rounds", options->rounds, "Rounds of each kind")
+  sub->add_option("--rounds", options->launch.rounds, "Rounds of each kind")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   add_json_flag(*sub, &options->json);

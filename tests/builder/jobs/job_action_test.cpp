@@ -45,7 +45,7 @@ struct Inputs {
   Action action() {
     device.description = runtime::describe(device.identity);
     return action_of(
-        {device, program, variant, {timeout}, finish, tuned, gpu_archs, device_entries},
+        {{{timeout}, finish, true, gpu_archs}, device, program, variant, tuned, device_entries},
         platform_of(device));
   }
 };
