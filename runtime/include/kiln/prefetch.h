@@ -10,10 +10,12 @@
 extern "C" {
 #endif
 
-/** Flag of kiln_prefetch() alone: load nothing, give the driver nothing, and report for each
- * program what kiln_load_dry_run() does. kiln_report_estimate() tells how long the driver may
- * compile. */
-enum { KILN_PREFETCH_DRY_RUN = 1 << 30 };
+enum {
+  /** Flag of kiln_prefetch() alone: load nothing, give the driver nothing, and report for each
+   * program what kiln_load_dry_run() does. kiln_report_estimate() tells how long the driver may
+   * compile. */
+  KILN_PREFETCH_DRY_RUN = 1 << 30
+};
 
 /** Progress of a prefetch: this thread has passed `done` of the `total` programs of the list. */
 typedef struct kiln_progress {

@@ -93,7 +93,7 @@ hello
 {"key_hash": "aa"}
 {"key_hash": "00000000000000aa", "count": -1}
 {"model": "G"}
-{"identity": {"device_name": "cpu"}, "capabilities": {"images": true}}
+{"identity": {"device_name": "cpu"}, "capabilities": {"images": "yes"}}
 {"key_hash": "00000000000000aa", "starts": 3}
 {"key_hash": "00000000000000aa")");
   CHECK(fleet.faults == 10);

@@ -142,7 +142,7 @@ TEST_CASE("a list with a fault names it", "[inventory]") {
   CHECK(fault_in(list.dump()) == "fleet.json:1: device 0: it has no identity");
   list = list_of({nvidia("9.0"), nvidia("9.0")});
   list["devices"][1] = 5;
-  CHECK(fault_in(list.dump()) == "fleet.json:1: device 1: it is no device");
+  CHECK(fault_in(list.dump()) == "fleet.json:1: device 1: it has no identity");
 }
 
 TEST_CASE("a slice refuses an inventory with a fault, or without a device", "[inventory]") {

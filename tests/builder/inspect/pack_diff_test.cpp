@@ -41,7 +41,7 @@ TEST_CASE("packs that hold the same have no difference", "[diff]") {
 TEST_CASE("how and where a blob is stored is no difference", "[diff]") {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "raw.kiln").string();
-  REQUIRE(packs::write_pack(sample(), path, {false}).ok());
+  REQUIRE(packs::write_pack(sample(), path, {.purpose = packs::Purpose::raw}).ok());
   const Bytes raw = read_file(path);
   REQUIRE(raw != written(sample()));
   CHECK(builder::compare_packs(changed_sample(no_change), contents_of(opened(raw))).empty());

@@ -125,7 +125,7 @@ TEST_CASE("a slice copies frames as they are stored", "[slice]") {
   Contents raw = sample();
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "raw.kiln").string();
-  REQUIRE(packs::write_pack(raw, path, {false}).ok());
+  REQUIRE(packs::write_pack(raw, path, {.purpose = packs::Purpose::raw}).ok());
   const Bytes whole = read_file(path);
   const Bytes slice = written(slice_of(contents_of(opened(whole)), {{"A100"}, {}, {}, {}}));
   const Contents read = contents_of(opened(slice));
