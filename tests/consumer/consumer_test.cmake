@@ -163,21 +163,11 @@ consume(pkg-config -DKILN_PACK=${pack_file})
 # Quickly: the build folder KILN_BUILD has compiled each source alone.
 set(quick_options -DKILN_SOURCE=${KILN_SOURCE} -DCMAKE_BUILD_TYPE=Debug
   -DKILN_QUICK_BUILD=ON -DKILN_WARNINGS_AS_ERRORS=${STRICT})
-consume(add_subdirectory ${quick_options} -DKILN_PACK=${pack_file})
-set(build ${WORK}/add_subdirectory)
-if(EXISTS ${build}/kiln/tests)
+consume(add_subdirectory ${quick_options})
+if(EXISTS ${WORK}/add_subdirectory/kiln/tests)
   message(FATAL_ERROR "Kiln's tests are a part of another project")
 endif()
-# The builder takes minutes and is compiled in KILN_BUILD: here a part of it, for its paths; of the
-# rest the commands, by which the project's own kiln makes the pack.
-run(${CMAKE_COMMAND} --build ${build} --parallel 2 --target kiln_cli kiln_layer)
-run(${CMAKE_COMMAND} -UKILN_PACK ${build})
-find_program(ninja ninja REQUIRED)
-execute_process(COMMAND ${ninja} -C ${build} -t commands add_one_pack kiln/all
-  RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
-if(NOT result EQUAL 0 OR NOT text MATCHES " -o bin/kiln .*/bin/kiln compile ")
-  message(FATAL_ERROR "the project's kiln does not make the pack: ${text}")
-endif()
+run(${CMAKE_COMMAND} --build ${WORK}/add_subdirectory --parallel 2 --target kiln/all)
 
 # Without kiln: the pack is the one from above. The compiler cache has the objects: from this folder
 # relative paths are the same.
