@@ -18,9 +18,9 @@ option(KILN_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 option(KILN_STATIC_DEPENDENCIES
   "Link libraries other than the C library statically, so that kiln runs on any newer system" OFF)
 option(KILN_UNITY_BUILD
-  "Compile tests and the shared runtime several sources at a time: faster, until one changes" OFF)
+  "Compile all but what applications link several sources at a time: faster, until one changes" OFF)
 option(KILN_QUICK_BUILD
-  "For tests alone: several sources at a time of what is shipped too, the builder by -O0" OFF)
+  "For tests alone: several sources at a time of what applications link too, the builder by -O0" OFF)
 set(KILN_SANITIZE "" CACHE STRING
   "Sanitizer to build with: address (and undefined behaviour), thread, or empty for none")
 set_property(CACHE KILN_SANITIZE PROPERTY STRINGS "" address thread)

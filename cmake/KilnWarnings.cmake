@@ -67,8 +67,7 @@ function(kiln_unity_build target)
   endforeach()
 endfunction()
 
-# kiln_unity_build_for_tests(TARGET): the same for what is shipped, where only tests use it. What is
-# shipped is compiled source by source: a unity build hides some of GCC's warnings.
+# kiln_unity_build_for_tests(TARGET): the same for what applications link, where only tests do.
 function(kiln_unity_build_for_tests target)
   if(KILN_UNITY_BUILD AND (KILN_QUICK_BUILD OR KILN_SANITIZE))
     kiln_unity_build(${target} ${ARGN})
