@@ -186,8 +186,8 @@ summary() {
 run_all_tests() {
   local failed=
   rm -rf build/release/tests/results
-  # Most tests wait half of their time. Those that need two processors have the property PROCESSORS.
-  run_tests release all -LE 'style|thorough' -j $((2 * $(nproc) + 1)) || failed=yes
+  # Some tests wait most of their time.
+  run_tests release all -LE 'style|thorough' -j $(($(nproc) + 1)) || failed=yes
   say "The laboratory: targets of the fleet's pack"
   cat build/release/tests/lab/fleet/summary.txt || failed=yes
   summary build/release || failed=yes
