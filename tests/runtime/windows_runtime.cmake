@@ -74,8 +74,8 @@ expect(start 0 "an earlier process ended inside the driver.*${compiled}" ${base}
 # Ended at any time; docs/use/windows.md tells of 1,000.
 file(REMOVE_RECURSE ${WORK}/overlay)
 set(start ${WORK}/bin/start.exe)
-expect(kill_starts 0 "starts: [1-9]" 1000 12 "${start} ${WORK}/pocl.kiln ${WORK}/overlay")
-expect(kill_starts 0 "starts: [1-9]" 1000 8 "${start} ${base} ${WORK}/overlay")
+expect(kill_starts 0 "starts: [1-9]" 1000 6 "${start} ${WORK}/pocl.kiln ${WORK}/overlay")
+expect(kill_starts 0 "starts: [1-9]" 1000 4 "${start} ${base} ${WORK}/overlay")
 expect(start 0 "${right}" ${base} ${WORK}/overlay)
 
 # The layer, by a variable and by the registry: an application that knows nothing of Kiln is recorded,
