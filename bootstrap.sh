@@ -187,7 +187,7 @@ run_all_tests() {
   local failed=
   rm -rf build/release/tests/results
   # Some tests wait most of their time.
-  run_tests release all -LE 'style|thorough' -j $(($(nproc) + 1)) || failed=yes
+  run_tests release all -LE 'style|thorough' -j $(($(nproc) + 2)) || failed=yes
   say "The laboratory: targets of the fleet's pack"
   cat build/release/tests/lab/fleet/summary.txt || failed=yes
   summary build/release || failed=yes

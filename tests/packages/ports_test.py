@@ -52,7 +52,7 @@ LIBRARIES = [r"lib/libkiln_(runtime|packs|provision)\.a",
              rf"lib/libkiln_(runtime|signed{'|recorded' if ALL else ''})\.so(\.0(\.\d+\.\d+)?)?"]
 CMAKE_FILES = [r"kiln(Config(Version)?|Targets)\.cmake", r"kilnTargets-release\.cmake",
                r"Kiln(Find|HostTool|AddPack|EmbedPack)\.cmake"]
-BUILDER_FILES = [r"lib/libkiln_layer\.so", r"share/kiln/virtual/[\w.-]+"]
+BUILDER_FILES = [r"lib/libkiln_layer\.so", r"share/kiln/virtual/[\w.-]+", r"share/kiln/known-bad\.toml"]
 BUILDER_CMAKE_FILES = [r"kiln(Builder|Layer)Targets(-release)?\.cmake"]
 HEADERS = [r"include/kiln/\w+\.(h|hpp)", r"share/kiln/dropin/kiln_dropin\.[ch]"]
 CONSUMER = """cmake_minimum_required(VERSION 3.22)

@@ -77,9 +77,8 @@ class KilnConan(ConanFile):
     def package(self):
         CMake(self).install()
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
-        unused = ["lib/pkgconfig", "lib/kiln", "share/doc", "share/man", "share/bash-completion", "share/fish",
-                  "share/zsh"] if self.options.builder else ["lib/pkgconfig", "share"]
-        for folder in unused:
+        for folder in ("lib/pkgconfig", "lib/kiln", "share/doc", "share/man", "share/bash-completion",
+                       "share/fish", "share/zsh"):
             rmdir(self, os.path.join(self.package_folder, folder))
 
     def package_info(self):
