@@ -7,7 +7,6 @@
 #include <cstdio>
 
 #include "runtime/layer/base/process.hpp"
-
 #include "runtime/load/rungs.hpp"
 
 namespace kiln::layer {
