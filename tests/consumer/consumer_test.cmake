@@ -160,11 +160,11 @@ endforeach()
 set(ENV{PKG_CONFIG_PATH} ${pkgconfig_dir})
 consume(pkg-config -DKILN_PACK=${pack_file})
 
-# With the options that Kiln has by default: each source is compiled alone, and optimised, for the
-# warnings that a unity build does not give.
-set(default_options -DKILN_SOURCE=${KILN_SOURCE} -DCMAKE_BUILD_TYPE=Debug
-  -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DKILN_WARNINGS_AS_ERRORS=${STRICT})
-consume(add_subdirectory ${default_options})
+# Quickly: `./bootstrap.sh check` compiles each source alone, for the warnings that a unity build does
+# not give.
+set(quick_options -DKILN_SOURCE=${KILN_SOURCE} -DCMAKE_BUILD_TYPE=Debug
+  -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DKILN_QUICK_BUILD=ON -DKILN_WARNINGS_AS_ERRORS=${STRICT})
+consume(add_subdirectory ${quick_options})
 if(EXISTS ${WORK}/add_subdirectory/kiln/tests)
   message(FATAL_ERROR "Kiln's tests are a part of another project")
 endif()
@@ -172,7 +172,7 @@ run(${CMAKE_COMMAND} --build ${WORK}/add_subdirectory --parallel 2 --target kiln
 
 # Without kiln: the pack is the one from above. The compiler cache has the objects: from this folder
 # relative paths are the same.
-consume(FetchContent ${default_options} -DKILN_PACK=${pack_file}
+consume(FetchContent ${quick_options} -DKILN_PACK=${pack_file}
   -DKILN_STATIC_DEPENDENCIES=${PORTABLE})
 
 # For another machine: the pack comes from a kiln that runs here, and is in the program that runs there.

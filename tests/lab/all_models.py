@@ -74,6 +74,8 @@ class Models:
         self.kiln, self.kiln_aarch64 = options.kiln, options.kiln_aarch64
         self.base, self.jobs = options.base, options.jobs
         self.words = ["--jobs", "1", "--store", options.store]
+        if options.no_finish:
+            self.words.append("--no-finish")
         self.limits = {}
         if options.timeout:
             self.words += ["--timeout", options.timeout]
@@ -187,6 +189,7 @@ def main():
                         help="build as these alone, in this order, and on no device")
     parser.add_argument("--store", default="none", help="what `kiln build` is told; default: none")
     parser.add_argument("--timeout", help="what `kiln build` is told")
+    parser.add_argument("--no-finish", action="store_true", help="tell it to `kiln build`")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="builds at once")
     options = parser.parse_args()
     start = time.monotonic()
