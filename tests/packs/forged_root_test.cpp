@@ -27,7 +27,7 @@ Code fault_of(const Bytes &pack) {
 
 // A pack with one raw blob of 100 bytes and two targets; `spoil` changes the root's values.
 template <typename Spoil>
-Code spoiled(Spoil spoil) {
+Code spoiled_root(Spoil spoil) {
   Forge forge;
   ForgedRoot root;
   root.blobs = {forge.raw_blob(noise(100, 1))};
@@ -40,8 +40,8 @@ Code spoiled(Spoil spoil) {
 }
 
 template <typename Spoil>
-Code spoiled_blob(Spoil spoil) {
-  return spoiled([&](ForgedRoot *root) {
+Code spoiled_blob_row(Spoil spoil) {
+  return spoiled_root([&](ForgedRoot *root) {
     BlobValues values(root->blobs[0]);
     spoil(&values);
     root->blobs[0] = values;
@@ -50,7 +50,7 @@ Code spoiled_blob(Spoil spoil) {
 
 template <typename Spoil>
 Code spoiled_target(Spoil spoil) {
-  return spoiled([&](ForgedRoot *root) {
+  return spoiled_root([&](ForgedRoot *root) {
     TargetValues values(root->targets[1]);
     spoil(&values);
     root->targets[1] = values;
@@ -59,7 +59,7 @@ Code spoiled_target(Spoil spoil) {
 
 template <typename Spoil>
 Code spoiled_variant(Spoil spoil) {
-  return spoiled([&](ForgedRoot *root) { spoil(&root->programs[0].variants[0]); });
+  return spoiled_root([&](ForgedRoot *root) { spoil(&root->programs[0].variants[0]); });
 }
 
 Code finished(const Bytes &root) { return fault_of(Forge().finish(root)); }
@@ -127,19 +127,19 @@ Bytes shared_texts(std::size_t variants, std::size_t texts) {
 }  // namespace
 
 TEST_CASE("a forged pack that breaks no rule opens", "[forged]") {
-  CHECK(spoiled([](ForgedRoot *) {}) == Code::ok);
+  CHECK(spoiled_root([](ForgedRoot *) {}) == Code::ok);
   CHECK(finished(crowded(1, 1, 1)) == Code::ok);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->source = v->il32 = v->il64 = 1; }) == Code::ok);
 }
 
 TEST_CASE("targets must rise by key hash and name", "[forged]") {
-  CHECK(spoiled([](ForgedRoot *root) { std::swap(root->targets[0], root->targets[1]); }) ==
+  CHECK(spoiled_root([](ForgedRoot *root) { std::swap(root->targets[0], root->targets[1]); }) ==
         Code::root_malformed);
-  CHECK(spoiled([](ForgedRoot *root) { root->targets[1] = root->targets[0]; }) ==
+  CHECK(spoiled_root([](ForgedRoot *root) { root->targets[1] = root->targets[0]; }) ==
         Code::root_malformed);
   // Two keys may have one hash; then the sections' names decide.
   const auto same_hash = [](bool rising) {
-    return spoiled([rising](ForgedRoot *root) {
+    return spoiled_root([rising](ForgedRoot *root) {
       TargetValues first(root->targets[0]);
       TargetValues second(root->targets[1]);
       second.key_hash = first.key_hash;
@@ -176,7 +176,7 @@ TEST_CASE("a section must lie inside of the pack and under its limit", "[forged]
 
 TEST_CASE("a blob must lie inside of the pack and under its limit", "[forged]") {
   const auto place = [](std::uint64_t offset, std::uint64_t size) {
-    return spoiled_blob([=](BlobValues *blob) {
+    return spoiled_blob_row([=](BlobValues *blob) {
       blob->offset = offset;
       blob->stored_size = blob->raw_size = size;
     });
@@ -195,23 +195,24 @@ TEST_CASE("a blob must lie inside of the pack and under its limit", "[forged]") 
 }
 
 TEST_CASE("a blob entry's other fields are judged", "[forged]") {
-  CHECK(spoiled_blob([](BlobValues *b) { b->base = 1; }) == Code::reserved_not_zero);
-  CHECK(spoiled_blob([](BlobValues *b) { b->raw_size = 99; }) == Code::out_of_bounds);
-  CHECK(spoiled_blob([](BlobValues *b) { b->raw_size = kMaxBlobSize + 1; }) == Code::over_limit);
+  CHECK(spoiled_blob_row([](BlobValues *b) { b->base = 1; }) == Code::reserved_not_zero);
+  CHECK(spoiled_blob_row([](BlobValues *b) { b->raw_size = 99; }) == Code::out_of_bounds);
+  CHECK(spoiled_blob_row([](BlobValues *b) { b->raw_size = kMaxBlobSize + 1; }) ==
+        Code::over_limit);
   // An unknown codec and a wrong hash are judged when the blob is read.
-  CHECK(spoiled_blob([](BlobValues *b) { b->codec = 2; }) == Code::ok);
-  CHECK(spoiled_blob([](BlobValues *b) { b->xxh3 = 0; }) == Code::ok);
+  CHECK(spoiled_blob_row([](BlobValues *b) { b->codec = 2; }) == Code::ok);
+  CHECK(spoiled_blob_row([](BlobValues *b) { b->xxh3 = 0; }) == Code::ok);
 }
 
 TEST_CASE("programs and variants must have rising names", "[forged]") {
   const auto programs = [](std::vector<std::string> names) {
-    return spoiled([&](ForgedRoot *root) {
+    return spoiled_root([&](ForgedRoot *root) {
       root->programs.clear();
       for (const std::string &name : names) root->programs.push_back({name, {{}}});
     });
   };
   const auto variants = [](std::vector<std::string> names) {
-    return spoiled([&](ForgedRoot *root) {
+    return spoiled_root([&](ForgedRoot *root) {
       root->programs[0].variants.clear();
       for (const std::string &name : names) {
         root->programs[0].variants.emplace_back();

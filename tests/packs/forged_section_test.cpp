@@ -27,7 +27,7 @@ Code section_fault(const std::string &key, const Bytes &bytes) {
 
 // The fault of a section with two binaries and one blob after `spoil`.
 template <typename Spoil>
-Code spoiled(Spoil spoil) {
+Code spoiled_section(Spoil spoil) {
   ForgedSection section;
   section.blobs = {Forge().raw_blob({})};
   Digest low{};
@@ -39,8 +39,8 @@ Code spoiled(Spoil spoil) {
 }
 
 template <typename Spoil>
-Code spoiled_blob(Spoil spoil) {
-  return spoiled([&](ForgedSection *section) {
+Code spoiled_binary(Spoil spoil) {
+  return spoiled_section([&](ForgedSection *section) {
     BlobValues values(section->blobs[0]);
     spoil(&values);
     section->blobs[0] = values;
@@ -74,7 +74,7 @@ Bytes joined(Bytes a, const Bytes &b) {
 }  // namespace
 
 TEST_CASE("a forged section that breaks no rule can be used", "[forged]") {
-  CHECK(spoiled([](ForgedSection *) {}) == Code::ok);
+  CHECK(spoiled_section([](ForgedSection *) {}) == Code::ok);
 }
 
 TEST_CASE("a section's key must have the hash that the root records", "[forged]") {
@@ -90,11 +90,11 @@ TEST_CASE("a section's key must have the hash that the root records", "[forged]"
 }
 
 TEST_CASE("a section's binaries must rise by variant and have provenance", "[forged]") {
-  CHECK(spoiled([](ForgedSection *s) { std::swap(s->binaries[0], s->binaries[1]); }) ==
+  CHECK(spoiled_section([](ForgedSection *s) { std::swap(s->binaries[0], s->binaries[1]); }) ==
         Code::section_malformed);
-  CHECK(spoiled([](ForgedSection *s) { s->binaries[1] = s->binaries[0]; }) ==
+  CHECK(spoiled_section([](ForgedSection *s) { s->binaries[1] = s->binaries[0]; }) ==
         Code::section_malformed);
-  CHECK(spoiled([](ForgedSection *s) { s->provenances = 1; }) == Code::section_malformed);
+  CHECK(spoiled_section([](ForgedSection *s) { s->provenances = 1; }) == Code::section_malformed);
 }
 
 TEST_CASE("intermediates and auxiliary blobs are judged as binaries are", "[forged]") {
@@ -102,32 +102,32 @@ TEST_CASE("intermediates and auxiliary blobs are judged as binaries are", "[forg
     s->intermediates = s->binaries;
     s->intermediate_provenances = s->binaries.size();
   };
-  CHECK(spoiled([&](ForgedSection *s) { intermediates(s); }) == Code::ok);
-  CHECK(spoiled([&](ForgedSection *s) {
+  CHECK(spoiled_section([&](ForgedSection *s) { intermediates(s); }) == Code::ok);
+  CHECK(spoiled_section([&](ForgedSection *s) {
           intermediates(s);
           std::swap(s->intermediates[0], s->intermediates[1]);
         }) == Code::section_malformed);
-  CHECK(spoiled([&](ForgedSection *s) {
+  CHECK(spoiled_section([&](ForgedSection *s) {
           intermediates(s);
           --s->intermediate_provenances;
         }) == Code::section_malformed);
-  CHECK(spoiled([](ForgedSection *s) { s->auxiliary = s->binaries; }) == Code::ok);
-  CHECK(spoiled([](ForgedSection *s) {
+  CHECK(spoiled_section([](ForgedSection *s) { s->auxiliary = s->binaries; }) == Code::ok);
+  CHECK(spoiled_section([](ForgedSection *s) {
           s->auxiliary = {s->binaries[1], s->binaries[0]};
         }) == Code::section_malformed);
-  CHECK(spoiled([](ForgedSection *s) {
+  CHECK(spoiled_section([](ForgedSection *s) {
           s->auxiliary = {fb::Binary(s->binaries[0].variant(), 9, 0)};
         }) == Code::out_of_bounds);
 }
 
 TEST_CASE("a finality that the format does not have is refused", "[forged]") {
-  CHECK(spoiled([](ForgedSection *s) { s->finality = 2; }) == Code::ok);
-  CHECK(spoiled([](ForgedSection *s) { s->finality = 3; }) == Code::section_malformed);
+  CHECK(spoiled_section([](ForgedSection *s) { s->finality = 2; }) == Code::ok);
+  CHECK(spoiled_section([](ForgedSection *s) { s->finality = 3; }) == Code::section_malformed);
 }
 
 TEST_CASE("a binary's fields are judged", "[forged]") {
   const auto binary = [](std::uint32_t blob, std::uint32_t reserved) {
-    return spoiled([=](ForgedSection *section) {
+    return spoiled_section([=](ForgedSection *section) {
       section->binaries[1] = fb::Binary(section->binaries[1].variant(), blob, reserved);
     });
   };
@@ -135,16 +135,18 @@ TEST_CASE("a binary's fields are judged", "[forged]") {
   CHECK(binary(0, 1) == Code::reserved_not_zero);
   CHECK(binary(1, 0) == Code::out_of_bounds);
   CHECK(binary(0xffffffff, 0) == Code::out_of_bounds);
-  CHECK(spoiled([](ForgedSection *s) { s->blobs.clear(); }) == Code::out_of_bounds);
+  CHECK(spoiled_section([](ForgedSection *s) { s->blobs.clear(); }) == Code::out_of_bounds);
 }
 
 TEST_CASE("a section's blob entries are judged as the root's are", "[forged]") {
-  CHECK(spoiled_blob([](BlobValues *b) { b->base = 1; }) == Code::reserved_not_zero);
-  CHECK(spoiled_blob([](BlobValues *b) { b->raw_size = 1; }) == Code::out_of_bounds);
-  CHECK(spoiled_blob([](BlobValues *b) { b->offset = 65; }) == Code::out_of_bounds);
-  CHECK(spoiled_blob([](BlobValues *b) { b->offset = ~std::uint64_t{63}; }) == Code::out_of_bounds);
-  CHECK(spoiled_blob([](BlobValues *b) { b->stored_size = kMaxBlobSize + 1; }) == Code::over_limit);
-  CHECK(spoiled_blob([](BlobValues *b) { b->codec = 9; }) == Code::ok);
+  CHECK(spoiled_binary([](BlobValues *b) { b->base = 1; }) == Code::reserved_not_zero);
+  CHECK(spoiled_binary([](BlobValues *b) { b->raw_size = 1; }) == Code::out_of_bounds);
+  CHECK(spoiled_binary([](BlobValues *b) { b->offset = 65; }) == Code::out_of_bounds);
+  CHECK(spoiled_binary([](BlobValues *b) { b->offset = ~std::uint64_t{63}; }) ==
+        Code::out_of_bounds);
+  CHECK(spoiled_binary([](BlobValues *b) { b->stored_size = kMaxBlobSize + 1; }) ==
+        Code::over_limit);
+  CHECK(spoiled_binary([](BlobValues *b) { b->codec = 9; }) == Code::ok);
 }
 
 TEST_CASE("a section that is no FlatBuffers buffer is malformed", "[forged]") {

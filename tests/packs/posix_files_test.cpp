@@ -36,12 +36,12 @@ class FileSizeLimit {
   rlimit before_{};
 };
 
-std::size_t files_in(const std::filesystem::path &folder) {
+std::size_t count_files(const std::filesystem::path &folder) {
   const std::filesystem::directory_iterator files(folder);
   return static_cast<std::size_t>(std::distance(begin(files), end(files)));
 }
 
-Code file_fault(const std::string &path) {
+Code opening_fault(const std::string &path) {
   PackPointer pack;
   const Status status = Pack::open_file(path.c_str(), &pack);
   CHECK((pack == nullptr) == !status.ok());
@@ -106,7 +106,7 @@ TEST_CASE("a device or pipe at the path is not replaced", "[writer]") {
   REQUIRE(mkfifo(path.c_str(), 0600) == 0);
   CHECK(write_pack(sample(), path.string()).code == Code::io_error);
   CHECK(std::filesystem::is_fifo(path));
-  CHECK(files_in(folder.path()) == 1);
+  CHECK(count_files(folder.path()) == 1);
 }
 
 TEST_CASE("a folder without write permission is left as it is", "[writer]") {
@@ -118,7 +118,7 @@ TEST_CASE("a folder without write permission is left as it is", "[writer]") {
           chmod(folder.path().c_str(), 0700);
           const Bytes kept = read_file(folder.path() / "out.kiln");
           return std::string(code_name(fault)) + ", " + std::string(kept.begin(), kept.end()) +
-                 ", files: " + std::to_string(files_in(folder.path()));
+                 ", files: " + std::to_string(count_files(folder.path()));
         }) == "io_error, old, files: 1");
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("a full disk leaves the old file and no temporary one", "[writer]") {
     CHECK(status.code == Code::no_space);
     CHECK(mentions(status.message, path));
     CHECK(read_file(path) == bytes_of("old"));
-    CHECK(files_in(folder.path()) == 1);
+    CHECK(count_files(folder.path()) == 1);
   }
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("a pipe at the path is refused and not waited for", "[open]") {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "pipe").string();
   REQUIRE(mkfifo(path.c_str(), 0600) == 0);
-  CHECK(file_fault(path) == Code::io_error);
+  CHECK(opening_fault(path) == Code::io_error);
 }
 
 TEST_CASE("a file without read permission is an I/O error", "[open]") {
@@ -181,7 +181,7 @@ TEST_CASE("a file without read permission is an I/O error", "[open]") {
           const TemporaryFolder folder;
           write_file(folder.path() / "secret", written(sample()));
           chmod((folder.path() / "secret").c_str(), 0);
-          return std::string(code_name(file_fault((folder.path() / "secret").string())));
+          return std::string(code_name(opening_fault((folder.path() / "secret").string())));
         }) == "io_error");
 }
 

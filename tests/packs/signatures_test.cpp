@@ -33,7 +33,7 @@ void set_size(Bytes *pack, std::size_t size) {
   encode_superblock(superblock, pack->data());
 }
 
-std::string fault_of(const Bytes &pack) {
+std::string signature_fault(const Bytes &pack) {
   std::vector<Signature> signatures;
   const Status status = read_signatures(*opened(pack), &signatures);
   CHECK((status.ok() || status.code == Code::signature_corrupt));
@@ -94,7 +94,7 @@ TEST_CASE("every changed byte of the signatures is a named fault", "[signatures]
       CAPTURE(i);
       Bytes bad = good;
       bad[i] = static_cast<std::uint8_t>(bad[i] ^ bit);
-      CHECK(fault_of(bad) != "");
+      CHECK(signature_fault(bad) != "");
       CHECK(check_layout(*opened(bad)).code == Code::signature_corrupt);
       // Nobody who does not ask is disturbed.
       CHECK(parts_of(*opened(bad)) == parts_of(*opened(good)));
@@ -126,12 +126,13 @@ TEST_CASE("every length of the signatures but the right one is a fault", "[signa
     CAPTURE(size);
     Bytes bad = good;
     set_size(&bad, size);
-    CHECK(mentions(fault_of(bad), size < good.size() ? "truncated" : "bytes behind the block"));
+    CHECK(mentions(signature_fault(bad),
+                   size < good.size() ? "truncated" : "bytes behind the block"));
   }
   // A huge end costs no memory.
   Bytes bad = good;
   set_size(&bad, 1u << 20);
-  CHECK(mentions(fault_of(bad), "bytes behind the block"));
+  CHECK(mentions(signature_fault(bad), "bytes behind the block"));
 }
 
 TEST_CASE("each rule of the block has a message of its own", "[signatures]") {
@@ -141,7 +142,7 @@ TEST_CASE("each rule of the block has a message of its own", "[signatures]") {
     Bytes bad = good;
     bad[at] = value;
     rehash_block(&bad);
-    return fault_of(bad);
+    return signature_fault(bad);
   };
   CHECK(fault(start, 0) == "signatures: the first bytes are not their magic");
   CHECK(fault(start + 8, 0) == "signatures: there are 1 to 64, not 0");
@@ -155,12 +156,12 @@ TEST_CASE("each rule of the block has a message of its own", "[signatures]") {
   CHECK(fault(start - 1, 1) == "signatures: the padding before them is not zero");
   Bytes bad = good;
   bad[start + 20] ^= 1;
-  CHECK(fault_of(bad) == "signatures: the block does not have its recorded hash");
+  CHECK(signature_fault(bad) == "signatures: the block does not have its recorded hash");
   bad = good;
   std::copy_n(bad.begin() + static_cast<long>(start) + 16, 8,
               bad.begin() + static_cast<long>(start) + 96);
   rehash_block(&bad);
-  CHECK(fault_of(bad) == std::string("signatures: two are of the key ") + kOtherId);
+  CHECK(signature_fault(bad) == std::string("signatures: two are of the key ") + kOtherId);
 }
 
 TEST_CASE("what is not trusted is refused with its own message", "[signatures]") {

@@ -9,7 +9,7 @@ using namespace kiln::test;
 
 namespace {
 
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kLargest = std::numeric_limits<std::uint64_t>::max();
 
 Superblock good() { return {1, 0, 0, 128, 32, 0x1122334455667788, 4096}; }
 
@@ -115,7 +115,7 @@ TEST_CASE("a flipped bit is damage and never a newer version", "[superblock]") {
 TEST_CASE("a version that is not known is named before anything else is judged", "[superblock]") {
   for (const std::uint32_t version : {0u, 2u, 0xffffffffu}) {
     CAPTURE(version);
-    const Superblock other{version, 1, 0, kMost, kMost, 0, kMost};
+    const Superblock other{version, 1, 0, kLargest, kLargest, 0, kLargest};
     Superblock out;
     const Status status = decode_superblock(encoded(other).data(), 64, &out);
     CHECK(status.code == Code::newer_version);
@@ -141,7 +141,7 @@ TEST_CASE("a reserved byte that is used is refused", "[superblock]") {
 }
 
 TEST_CASE("superblock faults are judged in the order of FORMAT.md", "[superblock]") {
-  Superblock all{1, 0, 0, kMost, kMost, 0, kMost};
+  Superblock all{1, 0, 0, kLargest, kLargest, 0, kLargest};
   CHECK(decoded(encoded(all)) == Code::truncated);
   CHECK(decoded(patched(20, 1, all)) == Code::reserved_not_zero);
   CHECK(decoded(patched(12, 1, all)) == Code::unknown_feature);
@@ -175,10 +175,10 @@ TEST_CASE("a root that is not inside of the pack is refused without overflow", "
   CHECK(fault(64, 4033) == Code::out_of_bounds);  // one byte too long
   CHECK(fault(4096, 1) == Code::out_of_bounds);
   CHECK(fault(4160, 1) == Code::out_of_bounds);
-  CHECK(fault(kMost, 1) == Code::out_of_bounds);
-  CHECK(fault(kMost - 63, 64) == Code::out_of_bounds);  // the sum is 2^64
-  CHECK(fault(kMost - 63, 128) == Code::out_of_bounds);
-  CHECK(fault(64, kMost) == Code::over_limit);
+  CHECK(fault(kLargest, 1) == Code::out_of_bounds);
+  CHECK(fault(kLargest - 63, 64) == Code::out_of_bounds);  // the sum is 2^64
+  CHECK(fault(kLargest - 63, 128) == Code::out_of_bounds);
+  CHECK(fault(64, kLargest) == Code::over_limit);
   CHECK(fault(64, kMaxRootSize) == Code::out_of_bounds);
   CHECK(fault(64, kMaxRootSize + 1) == Code::over_limit);
 }
@@ -186,7 +186,7 @@ TEST_CASE("a root that is not inside of the pack is refused without overflow", "
 TEST_CASE("a pack over 1 TiB is over the limit", "[superblock]") {
   Superblock superblock = good();
   superblock.pack_size = kMaxPackSize;
-  CHECK(decoded(encoded(superblock), kMost) == Code::ok);
+  CHECK(decoded(encoded(superblock), kLargest) == Code::ok);
   superblock.pack_size = kMaxPackSize + 1;
-  CHECK(decoded(encoded(superblock), kMost) == Code::over_limit);
+  CHECK(decoded(encoded(superblock), kLargest) == Code::over_limit);
 }
