@@ -153,13 +153,45 @@ Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::stri
 }
 
 void add_rung_option(CLI::App &command, std::string *rung) {
+  std::vector<std::string> names;
+  for (const runtime::Rung &one : runtime::rungs()) {
+    if (one.id != KILN_RUNG_OVERLAY) names.emplace_back(one.name);
+  }
   command
-      .add_option(
-          "--rung", *rung,
-          "Begin at this rung: 'exact', 'intermediate' (PTX), 'il' or 'source', as a device "
-          "does for which there is nothing better; uses no overlay")
+      .add_option("--rung", *rung,
+                  fmt::format("Begin at this rung, '{}', as a device does for which there is "
+                              "nothing better; uses no overlay",
+                              fmt::join(names, "', '")))
       ->type_name("RUNG")
-      ->check(CLI::IsMember({"exact", "intermediate", "il", "source"}).description(""));
+      ->check(CLI::IsMember(names).description(""));
+}
+
+void add_without_option(CLI::App &command, unsigned *flags) {
+  std::vector<std::string> words, texts;
+  for (const runtime::Rung &rung : runtime::rungs()) {
+    if (words.empty() || words.back() != rung.word) words.emplace_back(rung.word);
+  }
+  for (const std::string &word : words) {
+    std::vector<std::string> names;
+    for (const runtime::Rung &rung : runtime::rungs()) {
+      if (rung.word == word) names.emplace_back(rung.name);
+    }
+    texts.push_back("'" + word + "'");
+    if (names.size() > 1) texts.back() += fmt::format(" ({})", fmt::join(names, ", "));
+  }
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--without",
+          [flags](const std::vector<std::string> &given) {
+            for (const runtime::Rung &rung : runtime::rungs()) {
+              if (std::count(given.begin(), given.end(), rung.word) != 0) *flags |= rung.off;
+            }
+          },
+          fmt::format("Do not load {}", fmt::join(texts, ", ")))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(words).description(""))
+      ->type_name("RUNG,...");
 }
 
 void add_store_option(CLI::App &command, std::string *file, const char *what) {

@@ -50,6 +50,8 @@ Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::stri
 
 // Adds --rung, which names the rung to begin at; empty: the best.
 void add_rung_option(CLI::App &command, std::string *rung);
+// Adds --without, which adds the KILN_LOAD_* bits that leave out the named rungs.
+void add_without_option(CLI::App &command, unsigned *flags);
 
 // Adds --store, with its default; an empty file means none. `what` describes its value in the help.
 void add_store_option(CLI::App &command, std::string *file,

@@ -36,23 +36,7 @@ void add_load_options(CLI::App &command, LoadOptions *options) {
   add_device_option(command, &options->selector, "the first device");
   add_variant_option(command, &options->variant,
                      "Variant; default: the one that the runtime chooses");
-  std::vector<std::string> words;
-  for (const runtime::Rung &rung : runtime::rungs()) {
-    if (words.empty() || words.back() != rung.word) words.emplace_back(rung.word);
-  }
-  const auto set_without = [options](const std::vector<std::string> &given) {
-    for (const runtime::Rung &rung : runtime::rungs()) {
-      if (std::count(given.begin(), given.end(), rung.word) != 0) options->flags |= rung.off;
-    }
-  };
-  command
-      .add_option_function<std::vector<std::string>>(
-          "--without", set_without,
-          "Do not load 'binary' (overlay, exact, intermediate PTX), 'il' or 'source'")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember(words).description(""))
-      ->type_name("RUNG,...");
+  add_without_option(command, &options->flags);
   add_rung_option(command, &options->rung);
   add_overlay_option(
       command, &options->overlay,

@@ -210,10 +210,8 @@ void add_reports(const Fleet &fleet, FleetReport *report) {
     std::string driver = found == drivers.end() ? row.name : found->second;
     if (driver.empty()) driver = "unknown";
     DriverReports &sums = report->reports[driver];
-    for (std::size_t word = 0; word < row.loads.size(); ++word) {
-      sums.loads += row.loads[word];
-      if (word > 1) sums.compiled += row.loads[word];  // neither from the overlay nor exact
-    }
+    sums.loads += row.loads;
+    sums.compiled += row.compiled;
     sums.deaths += row.deaths;
     sums.refusals += row.refusals;
     sums.first_results.add(row.first_results);

@@ -16,6 +16,7 @@
 #include "builder/device/device_info.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/text.hpp"
+#include "runtime/load/rungs.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -33,8 +34,6 @@ constexpr double kMostMilliseconds = 1e12;            // 32 years; a larger numb
 constexpr int kDeepest = 8;  // limited because hashing JSON recurses
 constexpr std::uint64_t kMostDevices = std::uint64_t{1} << 53;  // of a line
 constexpr const char *kNames[] = {"profile", "model", "driver"};
-
-constexpr std::size_t kNone = kLoadWords.size() - 1;
 
 // Returns the member of an object; null if the object has none, or `object` is not one.
 const json &member(const json &object, const char *name) {
@@ -74,12 +73,6 @@ std::string reported_name(const json &line) {
   const json &devices = member(line, "devices");
   const bool has_list = devices.is_array() && !devices.empty();
   return name_in(has_list ? devices[0] : member(line, "device"));
-}
-
-std::size_t word_of_rung(const json &rung) {
-  std::size_t word = 0;
-  while (word < kNone && text_in(rung) != kLoadWords[word]) ++word;
-  return word;
 }
 
 // Whether the value has at most so many levels.
@@ -394,7 +387,9 @@ void FleetReader::add_report(const json &line, std::uint64_t key_hash, std::uint
   const json &program = member(line, "program");
   if (program.is_null()) return;  // a start, or a binary of the application's own
   ReportedDevice &row = reported(line, key_hash);
-  ++row.loads[word_of_rung(member(line, "rung"))];
+  const runtime::Rung *used = runtime::find_rung(text_in(member(line, "rung")));
+  ++row.loads;
+  if (used == nullptr || used->compiles) ++row.compiled;
   if (program.is_string()) fleet_.programs.insert(packs::xxh3(text_in(program)));
   for (const json &rung : member(line, "rungs")) {
     const std::string_view outcome = text_in(member(rung, "outcome"));

@@ -2,7 +2,6 @@
 // Reads a fleet's inventories and reports, JSON files of millions of lines. Keeps only sums.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <istream>
 #include <map>
@@ -19,10 +18,6 @@
 #include "runtime/device/device.hpp"
 
 namespace kiln::builder {
-
-// What a program was loaded from, in the words of reports, best first. `none`: nothing of a pack.
-inline constexpr std::array<const char *, 6> kLoadWords = {"overlay", "exact",  "intermediate",
-                                                           "il",      "source", "none"};
 
 // What is known of one kind of device. Immutable.
 struct DescribedDevice {
@@ -66,7 +61,8 @@ class Durations {
 struct ReportedDevice {
   std::uint64_t key_hash = 0;  // 0: the lines have none
   std::string name;            // as in the first line; may be empty
-  std::array<std::uint64_t, kLoadWords.size()> loads{};
+  std::uint64_t loads = 0;
+  std::uint64_t compiled = 0;  // loads that gave no binary for the device
   std::uint64_t deaths = 0;    // rungs that were left out since the driver had died of them
   std::uint64_t refusals = 0;  // rungs that failed
   Durations first_results;     // after a process began

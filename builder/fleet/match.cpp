@@ -5,23 +5,12 @@
 
 #include <algorithm>
 
-#include "runtime/load/rungs.hpp"
 #include "runtime/load/tuning.hpp"
 
 namespace kiln::builder {
 namespace {
 
 using packs::VariantRef;
-
-FleetLoad load_from(kiln_rung rung) {
-  switch (rung) {
-    case KILN_RUNG_EXACT: return FleetLoad::exact;
-    case KILN_RUNG_INTERMEDIATE: return FleetLoad::intermediate;
-    case KILN_RUNG_IL: return FleetLoad::il;
-    case KILN_RUNG_SOURCE: return FleetLoad::source;
-    default: return FleetLoad::none;
-  }
-}
 
 bool offers(const runtime::Rung &rung, const runtime::Wanted &wanted) {
   if (!is_listed(rung, *wanted.loader.device) || !may_try(rung, wanted).ok()) return false;
@@ -42,9 +31,14 @@ FleetLoad load_by_identity(const runtime::Loader &loader, const std::string &pro
 
 }  // namespace
 
+FleetLoad load_from(const runtime::Rung &rung) {
+  return static_cast<FleetLoad>(&rung - runtime::find_rung(KILN_RUNG_EXACT));
+}
+
 const char *fleet_load_name(FleetLoad load) {
-  static const char *const names[] = {"exact", "intermediate", "il", "source", "none", "unknown"};
-  return names[static_cast<std::size_t>(load)];
+  if (load == FleetLoad::unknown) return "unknown";
+  if (load == FleetLoad::none) return "none";
+  return runtime::find_rung(KILN_RUNG_EXACT)[static_cast<std::size_t>(load)].name;
 }
 
 ProgramLoad load_of(const std::shared_ptr<const packs::Pack> &pack, const std::string &program,
@@ -64,7 +58,7 @@ ProgramLoad load_of(const std::shared_ptr<const packs::Pack> &pack, const std::s
       return {FleetLoad::none, !failed.empty()};
     }
     for (const runtime::Rung &rung : runtime::rungs()) {
-      if (offers(rung, {loader, program, choice.variant})) return {load_from(rung.id)};
+      if (offers(rung, {loader, program, choice.variant})) return {load_from(rung)};
     }
     failed.push_back(choice.variant);
   }

@@ -10,13 +10,15 @@
 #include "builder/fleet/inventory.hpp"
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/pack.hpp"
+#include "runtime/load/rungs.hpp"
 
 namespace kiln::builder {
 
-// What a device loads a program from; the best first. `unknown`: only the device's identity is
-// known, and the packs have no binary for it.
-enum class FleetLoad : std::uint8_t { exact, intermediate, il, source, none, unknown };
-inline constexpr std::size_t kFleetLoads = 6;
+// What a device loads a program from, best first: the rungs from exact on, then two other values.
+// `unknown`: only the device's identity is known, and the packs have no binary for it.
+enum class FleetLoad : std::uint8_t { exact, none = runtime::kRungCount - 1, unknown };
+inline constexpr std::size_t kFleetLoads = runtime::kRungCount + 1;
+FleetLoad load_from(const runtime::Rung &rung);
 // Returns the word of reports, or "unknown".
 const char *fleet_load_name(FleetLoad load);
 

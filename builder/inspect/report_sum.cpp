@@ -19,6 +19,7 @@
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
 #include "runtime/device/device.hpp"
+#include "runtime/load/rungs.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -154,7 +155,7 @@ json as_build(json line) {
         (reason.empty() ? "" : "; ") + word_of(tried, "rung") + ": " + word_of(tried, "reason");
   }
   const std::string rung = word_of(line, "rung");
-  const bool is_compiled = rung == "il" || rung == "source";
+  const bool is_compiled = runtime::is_compiled(rung);
   line["outcome"] = rung == "error" ? "failed" : is_compiled ? "compiled" : "served";
   if (rung == "error") line["rung"] = "none";
   line["reason"] = is_compiled || rung == "error" ? reason : "";

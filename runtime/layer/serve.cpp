@@ -152,7 +152,7 @@ std::string misses(const runtime::Report &report) {
 
 // Tells why no binary was loaded, if the program was compiled.
 void explain(const runtime::Report &report, Served *served) {
-  if (!is_compiled(served->rung)) return;
+  if (!runtime::is_compiled(served->rung)) return;
   served->miss = settings().rung.empty() ? misses(report) : "forced to " + settings().rung;
   runtime::append_nearest(report, &served->nearest);
 }
@@ -203,7 +203,7 @@ bool would_compile(const std::string &name, const Found &found, kiln_device *dev
   kiln_loader_release(loader);
   served->rung = runtime::rung_name(result.report->rung);
   explain(*result.report, served);
-  return result.error.ok() && is_compiled(served->rung);
+  return result.error.ok() && runtime::is_compiled(served->rung);
 }
 
 // Loads the program, and its binary unless `bytes` is null.
@@ -278,7 +278,7 @@ Served serve_one(const std::string &name, cl_context context, cl_device_id id,
   served = load(name, {cached.pack, ""}, device, context, bytes);
   kiln_pack_release(cached.pack);
   packs::Bytes binary;
-  const bool loaded = served.program != nullptr && !is_compiled(served.rung);
+  const bool loaded = served.program != nullptr && !runtime::is_compiled(served.rung);
   if (!loaded && !cached.binary->read(&binary).ok()) {
     if (served.program != nullptr) next.clReleaseProgram(served.program);
     served = {};
@@ -320,7 +320,7 @@ Served load_each(const std::string &name, cl_context context, const Devices &dev
     if (served.program != nullptr) next.clReleaseProgram(served.program);
     served.program = nullptr;
     if (!served.reason.empty()) break;
-    if (worst.rung.empty() || is_compiled(served.rung)) worst = served;
+    if (worst.rung.empty() || runtime::is_compiled(served.rung)) worst = served;
     loaded.log = served.logs[0];
     loaded.options = served.options;
     each->push_back(std::move(loaded));

@@ -203,7 +203,7 @@ Offers offer_source(const Wanted &wanted) {
 }
 
 // clang-format off
-constexpr Rung kLadder[] = {
+constexpr Rung kLadder[kRungCount] = {
     // id, name, title, form, compiles
     // word, off, off_alone, offers, takes, nvidia_only, has_proofs
     {KILN_RUNG_OVERLAY, "overlay", "overlay", Form::binary, false,
@@ -217,6 +217,7 @@ constexpr Rung kLadder[] = {
     {KILN_RUNG_SOURCE, "source", "source", Form::source, true,
      "source", KILN_LOAD_NO_SOURCE, kRequires, offer_source, takes_source, false, false}};
 // clang-format on
+static_assert(kLadder[kRungCount - 1].name != nullptr, "kRungCount is the number of rows");
 
 }  // namespace
 
@@ -243,11 +244,16 @@ const Rung *find_rung(unsigned id) {
   return nullptr;
 }
 
+const Rung *find_rung(std::string_view name) {
+  for (const Rung &rung : kLadder) {
+    if (rung.name == name) return &rung;
+  }
+  return nullptr;
+}
+
 bool leave_out_above(std::string_view name, unsigned *flags) {
-  const Rung *wanted = std::begin(kLadder);
-  do {
-    if (++wanted == std::end(kLadder)) return false;
-  } while (wanted->name != name);
+  const Rung *wanted = find_rung(name);
+  if (wanted == nullptr || wanted == kLadder) return false;
   *flags |= KILN_LOAD_NO_OVERLAY;
   for (const Rung *rung = kLadder; rung != wanted; ++rung) {
     *flags |= rung->off == wanted->off ? rung->off_alone : rung->off;
@@ -258,6 +264,11 @@ bool leave_out_above(std::string_view name, unsigned *flags) {
 const char *rung_name(kiln_rung id) {
   const Rung *rung = find_rung(id);
   return rung == nullptr ? "error" : rung->name;
+}
+
+bool is_compiled(std::string_view name) {
+  const Rung *rung = find_rung(name);
+  return rung != nullptr && rung->form != Form::binary;
 }
 
 bool requires_proof(VariantRef variant) { return requires_word(variant.requirements(), kProof); }

@@ -56,6 +56,8 @@ struct Rung {
   bool has_proofs;   // a variant that requires a proof may be loaded from this rung
 };
 
+inline constexpr std::size_t kRungCount = 5;
+
 // The ladder, best rung first.
 struct Rungs {
   const Rung *first;
@@ -75,10 +77,13 @@ unsigned compiling_off(kiln_rung kept = KILN_RUNG_ERROR);
 // nor keeps anything then. Returns false if no rung below the overlay has the name.
 bool leave_out_above(std::string_view name, unsigned *flags);
 
-// Returns the row; null for KILN_RUNG_ERROR and for numbers that are no rung.
+// Returns the row; null for KILN_RUNG_ERROR, and for numbers and names that are no rung.
 const Rung *find_rung(unsigned id);
+const Rung *find_rung(std::string_view name);
 // Returns the name, such as "exact"; "error" if there is no row.
 const char *rung_name(kiln_rung id);
+// Returns whether the named rung gives the driver IL or source. False for other words.
+bool is_compiled(std::string_view name);
 
 // requires_proof() returns whether the variant requires a proof; is_proven() whether the pack has a
 // binary of the variant with a proof for the device's key.

@@ -17,6 +17,7 @@
 #include "runtime/layer/base/devices.hpp"
 #include "runtime/layer/base/process.hpp"
 #include "runtime/layer/base/settings.hpp"
+#include "runtime/load/rungs.hpp"
 #include "runtime/reports/report_folder.hpp"
 #include "runtime/text/json.hpp"
 
@@ -30,7 +31,7 @@ std::atomic<bool> was_launched{false};
 const char *outcome_of(const Built &built) {
   if (built.refused) return "refused";
   if (built.rung.empty()) return "passed";
-  return is_compiled(built.rung) ? "compiled" : "served";
+  return runtime::is_compiled(built.rung) ? "compiled" : "served";
 }
 
 // Not %f: the application's locale may change its decimal point.
@@ -117,7 +118,7 @@ void add_list(const char *name, const std::set<std::string> &values, std::string
 void note_compilation(const Built &built) {
   static std::atomic<std::int64_t> all{0};
   if (!settings().serve || built.refused) return;
-  if (!built.rung.empty() && !is_compiled(built.rung)) return;
+  if (!built.rung.empty() && !runtime::is_compiled(built.rung)) return;
   const std::int64_t took = since(built.start).count();
   const std::int64_t before = all.fetch_add(took);
   const std::int64_t limit = std::chrono::microseconds(kLongCompilation).count();
@@ -128,8 +129,6 @@ void note_compilation(const Built &built) {
 }
 
 }  // namespace
-
-bool is_compiled(const std::string &rung) { return rung == "source" || rung == "il"; }
 
 const std::string &this_process() {
   static const std::string &made = *[] {

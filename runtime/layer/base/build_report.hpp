@@ -28,9 +28,6 @@ inline constexpr char kRefused[] = "the driver does not build it";
 inline constexpr char kOnlyWithFiles[] =
     "the driver does not build the text that has its files in it";
 
-// Returns whether a program from this rung was compiled.
-bool is_compiled(const std::string &rung);
-
 // Identifies a run of a process by 16 hexadecimal digits; process ids are used again.
 const std::string &this_process();
 

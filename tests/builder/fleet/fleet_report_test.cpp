@@ -98,6 +98,8 @@ void add_target(const Identity &identity, Contents *contents) {
   contents->targets.push_back(target);
 }
 
+FleetLoad from(kiln_rung rung) { return builder::load_from(*runtime::find_rung(rung)); }
+
 FleetLoad load_of(const Contents &contents, const std::string &inventory) {
   return report_of(contents, inventory).pairs.at(0).load;
 }
@@ -109,18 +111,18 @@ void with_fp16(runtime::Capabilities *device) { device->fp16 = true; }
 TEST_CASE("a device's load is that of its worst program", "[fleet]") {
   Contents contents = programs();
   const Identity six = cpu("6.0");
-  CHECK(load_of(contents, line(six, 1)) == FleetLoad::source);
+  CHECK(load_of(contents, line(six, 1)) == from(KILN_RUNG_SOURCE));
   CHECK(report_of(contents, line(six, 1)).pairs[0].programs.size() == 1);  // "wide" needs fp16
   const auto both = report_of(contents, line(six, 1, with_fp16)).pairs[0].programs;
   REQUIRE(both.size() == 2);
-  CHECK(both[0] == std::pair<std::string, FleetLoad>("blur", FleetLoad::source));
-  CHECK(both[1] == std::pair<std::string, FleetLoad>("wide", FleetLoad::il));
+  CHECK(both[0] == std::pair<std::string, FleetLoad>("blur", from(KILN_RUNG_SOURCE)));
+  CHECK(both[1] == std::pair<std::string, FleetLoad>("wide", from(KILN_RUNG_IL)));
   CHECK(load_of(contents, line(six, 1, [](auto *c) { c->compiler = false; })) == FleetLoad::none);
   add_target(six, &contents);
   CHECK(load_of(contents, line(six, 1, with_fp16)) == FleetLoad::exact);
-  CHECK(load_of(contents, line(cpu("7.1"), 1, with_fp16)) == FleetLoad::source);
+  CHECK(load_of(contents, line(cpu("7.1"), 1, with_fp16)) == from(KILN_RUNG_SOURCE));
   contents.targets[0].binaries.pop_back();
-  CHECK(load_of(contents, line(six, 1, with_fp16)) == FleetLoad::il);
+  CHECK(load_of(contents, line(six, 1, with_fp16)) == from(KILN_RUNG_IL));
   contents.programs.erase(contents.programs.begin());
   contents.targets.clear();
   CHECK(load_of(contents, line(six, 1)) == FleetLoad::none);  // no program is for it
@@ -133,7 +135,7 @@ TEST_CASE("a variant that the pack prefers is taken, as at a load", "[fleet]") {
   const Identity six = cpu("6.0");
   add_target(six, &contents);  // only the first variant has a binary
   contents.programs[0].preferred = {"other"};
-  CHECK(load_of(contents, line(six, 1)) == FleetLoad::source);
+  CHECK(load_of(contents, line(six, 1)) == from(KILN_RUNG_SOURCE));
   contents.programs[0].preferred = {"plain"};
   CHECK(load_of(contents, line(six, 1)) == FleetLoad::exact);
 }
@@ -169,7 +171,7 @@ TEST_CASE("a measured model takes another variant than a model of the same key",
   contents.tunings[1].model = "GPU 8.0";
   const auto report = report_of(contents, line(first, 2) + line(second, 1));
   REQUIRE(report.pairs.size() == 2);
-  CHECK(report.pairs[0].load == FleetLoad::source);
+  CHECK(report.pairs[0].load == from(KILN_RUNG_SOURCE));
   CHECK(report.pairs[0].device.model == "GPU B");
   CHECK(report.pairs[1].load == FleetLoad::exact);
 }
@@ -179,10 +181,10 @@ TEST_CASE("NVIDIA's cubins and PTX count as a load takes them", "[fleet]") {
   contents.programs.pop_back();
   add_target(gpu("8.0"), &contents);
   CHECK(load_of(contents, line(gpu("8.6"), 1)) == FleetLoad::exact);
-  CHECK(load_of(contents, line(gpu("9.0"), 1)) == FleetLoad::source);
+  CHECK(load_of(contents, line(gpu("9.0"), 1)) == from(KILN_RUNG_SOURCE));
   contents.targets[0].intermediates = std::exchange(contents.targets[0].binaries, {});
-  CHECK(load_of(contents, line(gpu("9.0"), 1)) == FleetLoad::intermediate);
-  CHECK(load_of(contents, line(gpu("7.5"), 1)) == FleetLoad::source);
+  CHECK(load_of(contents, line(gpu("9.0"), 1)) == from(KILN_RUNG_INTERMEDIATE));
+  CHECK(load_of(contents, line(gpu("7.5"), 1)) == from(KILN_RUNG_SOURCE));
 }
 
 TEST_CASE("a key without an identity is unknown unless a target has it", "[fleet]") {
