@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -13,8 +12,9 @@
 #include "builder/base/names.hpp"
 #include "builder/cli/common_options.hpp"
 #include "builder/inspect/printable.hpp"
+#include "builder/launch/checked_run.hpp"
+#include "builder/launch/forecast.hpp"
 #include "builder/launch/opened_pack.hpp"
-#include "builder/launch/run_program.hpp"
 #include "builder/launch/work.hpp"
 #include "builder/problem/plane.hpp"
 #include "builder/problem/png.hpp"
@@ -64,6 +64,7 @@ Status knows_variant(const packs::Contents &contents, const LoadOptions &options
 Result<OpenPack> open_program(const LoadOptions &options) {
   auto pack = open_pack(options.pack_path);
   if (!pack.ok()) return pack;
+  if (options.program.empty()) return pack;
   if (Status s = check_program(pack->contents, options.pack_path, options.program); !s.ok())
     return s;
   if (Status s = knows_variant(pack->contents, options); !s.ok()) return s;
@@ -199,33 +200,24 @@ Status run_reference_only(const RunArguments &options, const packs::Variant &var
   return planes.ok() ? write_outputs(options, *planes) : planes.status();
 }
 
-// Compares the outputs of the variant with those of its reference. Fails with Code::failed if the
-// reference gives no result.
-Result<builder::Comparison> check(const packs::Variant &variant, const builder::Work &work,
-                                  const builder::RunRequest &request,
-                                  const builder::RunResult &result,
-                                  const builder::Reference &reference) {
-  const builder::Parameters parameters = builder::all_parameters(variant, request.parameters);
-  const auto expected =
-      reference.expected({variant, work.size, work.inputs, parameters, &request.device});
-  if (!expected.ok()) return expected.status();
-  return builder::compare_outputs(result.outputs, *expected, variant.tolerance);
-}
-
-nlohmann::json check_json(const packs::Program &program, double tolerance,
-                          const builder::Comparison &comparison) {
-  if (comparison.check == builder::Check::unchecked) return nullptr;
+nlohmann::json check_json(const packs::Program &program, const builder::CheckedRun &checked) {
+  if (checked.comparison.check == builder::Check::unchecked) return nullptr;
   return {{"reference", program.reference},
-          {"different_elements", comparison.different},
-          {"worst", comparison.worst},
-          {"tolerance", tolerance}};
+          {"different_elements", checked.comparison.different},
+          {"worst", checked.comparison.worst},
+          {"tolerance", checked.tolerance}};
 }
 
-std::string check_text(const builder::Comparison &comparison) {
-  if (comparison.check == builder::Check::unchecked) return "compared with no reference\n";
-  if (comparison.check == builder::Check::exact) return "equals the reference byte for byte\n";
-  return fmt::format("differs from the reference in {} values, by at most {:g}\n",
-                     comparison.different, comparison.worst);
+std::string check_text(const builder::CheckedRun &checked) {
+  const char *other = checked.is_with_another ? "the first result" : "the reference";
+  const builder::Comparison &comparison = checked.comparison;
+  switch (comparison.check) {
+    case builder::Check::unchecked: return "compared with no reference\n";
+    case builder::Check::exact: return fmt::format("equals {} byte for byte\n", other);
+    default:
+      return fmt::format("differs from {} in {} values, by at most {:g}\n", other,
+                         comparison.different, comparison.worst);
+  }
 }
 
 // Returns the sides of --local, with 1 for missing ones; zeros without the option.
@@ -298,19 +290,14 @@ Status write_report(const RunArguments &options, const builder::RunResult &resul
 }
 
 // Compares the results, prints what was launched, and writes the outputs.
-int finish(const RunArguments &options, const packs::Program &program, const builder::Work &work,
+int finish(const RunArguments &options, const packs::Program &program,
            const builder::RunRequest &request, const builder::RunResult &result,
            const builder::Reference &reference) {
-  const auto variant =
-      std::find_if(program.variants.begin(), program.variants.end(),
-                   [&](const packs::Variant &one) { return one.name == result.variant; });
-  if (variant == program.variants.end()) return fail(builder::pack_changed());
-  const auto comparison = check(*variant, work, request, result, reference);
-  const builder::Comparison compared = comparison.ok() ? *comparison : builder::Comparison();
-  summarise(options, result, check_json(program, variant->tolerance, compared));
-  if (!comparison.ok()) return fail(comparison.status());
-  if (!options.json) print(check_text(*comparison));
-  if (comparison->check == builder::Check::wrong) {
+  const auto checked = builder::check_run(program, request, result, reference);
+  summarise(options, result, check_json(program, checked.ok() ? *checked : builder::CheckedRun()));
+  if (!checked.ok()) return fail(checked.status());
+  if (!options.json) print(check_text(*checked));
+  if (checked->comparison.check == builder::Check::wrong) {
     return fail({Code::failed, "the result is wrong; no picture was written"});
   }
   const Status written = write_outputs(options, result.outputs);
@@ -330,96 +317,72 @@ Result<builder::RunRequest> make_request(const RunArguments &options, const buil
   return request;
 }
 
-// Returns the flags with which a load takes this rung or none.
-unsigned only(const runtime::Rung &wanted) {
-  unsigned flags = wanted.compiles ? 0 : KILN_LOAD_REQUIRE_EXACT;
-  (void)runtime::leave_out_above(wanted.name, &flags);
-  for (const runtime::Rung &rung : runtime::rungs()) {
-    if (&rung > &wanted && rung.off != wanted.off) flags |= rung.off;
-  }
-  return flags;
+std::string rung_text(const builder::RungRun &run) {
+  if (!run.result.status.ok())
+    return fmt::format("{:12}  {}: {}\n", run.rung, run.outcome, run.reason);
+  return fmt::format("{:12}  {:.3f} ms on the device, {}", run.rung,
+                     run.result.launched.device_nanoseconds() / 1e6,
+                     run.status.ok() ? check_text(run.checked) : run.status.message + "\n");
 }
 
-// Returns the rung's part of a load report, or null.
-nlohmann::json rung_of(const nlohmann::json &report, const char *name) {
-  nlohmann::json found;
-  for (const nlohmann::json &rung : report.value("rungs", nlohmann::json::array())) {
-    if (rung["rung"] == name) found = rung;
-  }
-  return found;
+// What a run of a program needs besides a device.
+struct Prepared {
+  builder::Reference reference;
+  builder::Work work;
+};
+
+// Checks the options against the program, and reads or makes its inputs.
+Result<Prepared> prepare(const RunArguments &options, const packs::Program &program,
+                         const builder::Parameters &parameters) {
+  const auto variants = find_variants(program, options.load);
+  if (Status s = builder::check_parameters(program.name, variants, parameters); !s.ok()) return s;
+  if (Status s = check_files(options, program); !s.ok()) return s;
+  builder::ReferenceOptions references = options.references;
+  if (options.reference) references.no_check = false;
+  auto reference = builder::Reference::find(program, options.load.pack_path, references);
+  if (!reference.ok()) return reference.status();
+  auto work = builder::read_work(
+      program, {options.image, options.size, !options.parameters.empty()}, *reference);
+  if (!work.ok()) return work.status();
+  return Prepared{*std::move(reference), *std::move(work)};
 }
 
-// Compares the results with the reference's, or if there are none with those of `first`, unless it
-// is null. Sets `*shown` to what a run's JSON says of it.
-Result<std::string> compare_rung(const packs::Program &program, const builder::Work &work,
-                                 const builder::RunRequest &request,
-                                 const builder::RunResult &result, const builder::RunResult *first,
-                                 const builder::Reference &reference, nlohmann::json *shown) {
-  const auto variant =
-      std::find_if(program.variants.begin(), program.variants.end(),
-                   [&](const packs::Variant &one) { return one.name == result.variant; });
-  if (variant == program.variants.end()) return builder::pack_changed();
-  Result<builder::Comparison> compared = builder::Comparison();
-  if (reference.exists()) compared = check(*variant, work, request, result, reference);
-  if (!compared.ok()) return compared.status();
-  const bool by_first = compared->check == builder::Check::unchecked && first != nullptr;
-  if (by_first) {
-    compared = builder::compare_outputs(result.outputs, first->outputs, variant->tolerance);
-  }
-  *shown = check_json(program, variant->tolerance, *compared);
-  if (compared->check == builder::Check::wrong) return Status(Code::failed, "the result is wrong");
-  if (!by_first) return check_text(*compared);
-  if (compared->check == builder::Check::exact) {
-    return std::string("equals the first result byte for byte\n");
-  }
-  return fmt::format("differs from the first result in {} values, by at most {:g}\n",
-                     compared->different, compared->worst);
+// Runs a program from each rung alone. Prints each run, or adds it to `*runs`.
+Status run_rungs(const RunArguments &options, const packs::Program &program,
+                 const builder::Parameters &parameters, nlohmann::json *runs) {
+  const auto prepared = prepare(options, program, parameters);
+  if (!prepared.ok()) return prepared.status();
+  auto request = make_request(options, prepared->work, parameters);
+  if (!request.ok()) return request.status();
+  request->program = program.name;
+  return builder::run_each_rung(
+      program, *request, prepared->reference, [&](const builder::RungRun &run) {
+        if (!options.json) return print(rung_text(run));
+        runs->push_back(launch_json(options, run.result, check_json(program, run.checked)));
+      });
 }
 
-// Runs the program from each rung alone, and compares the results. Fails if a rung failed or gave
-// wrong results, or if none ran; a rung that the pack or the device lacks is no failure.
-int run_rungs(const RunArguments &options, const packs::Program &program, const builder::Work &work,
-              const builder::RunRequest &request, const builder::Reference &reference) {
-  const auto foreseen = builder::foresee_loads(request);
-  if (!foreseen.ok()) return fail(foreseen.status());
-  builder::RunRequest alone = request;
-  for (const nlohmann::json &report : *foreseen) {  // else another variant's rung would do
-    if (report["program"] == program.name && alone.variant.empty())
-      alone.variant = report["variant"];
+// Does so for the named program, or for all.
+int run_rungs(const RunArguments &options, const packs::Contents &contents,
+              const builder::Parameters &parameters) {
+  const bool all = options.load.program.empty();
+  nlohmann::json runs = nlohmann::json::array();
+  Status status;
+  std::size_t failed = 0;
+  for (const packs::Program &program : contents.programs) {
+    if (!all && program.name != options.load.program) continue;
+    if (all && !options.json) print(program.name + "\n");
+    const Status one = run_rungs(options, program, parameters, &runs);
+    if (one.ok()) continue;
+    if (all) complain(program.name + ": " + one.message);
+    status = one;
+    ++failed;
   }
-  std::optional<builder::RunResult> first;
-  nlohmann::json all = nlohmann::json::array();
-  bool right = true;
-  for (const runtime::Rung &rung : runtime::rungs()) {
-    if (rung.id == KILN_RUNG_OVERLAY) continue;
-    alone.flags = request.flags | only(rung);
-    const builder::RunResult result = builder::run_program(alone);
-    const nlohmann::json reported = rung_of(result.report, rung.name);
-    if (reported.is_null() && result.status.code == Code::no_rung) continue;  // for NVIDIA only
-    const std::string outcome = reported.value("outcome", "failed");
-    nlohmann::json checked;
-    Result<std::string> text = result.status;
-    if (result.status.ok()) {
-      text = compare_rung(program, work, request, result, first ? &*first : nullptr, reference,
-                          &checked);
-    }
-    right = right && (text.ok() || outcome == "missed" || outcome == "skipped");
-    if (options.json) {
-      all.push_back(launch_json(options, result, checked));
-    } else if (result.status.ok()) {
-      print(fmt::format("{:12}  {:.3f} ms on the device, {}", rung.name,
-                        result.launched.device_nanoseconds() / 1e6,
-                        text.ok() ? *text : text.status().message + "\n"));
-    } else {
-      print(fmt::format("{:12}  {}: {}\n", rung.name, outcome,
-                        outcome == "loaded" || reported.is_null() ? result.status.message
-                                                                  : reported.value("reason", "")));
-    }
-    if (!first && text.ok()) first = result;
-  }
-  if (options.json) print(nlohmann::json{{"schema", 1}, {"runs", all}});
-  if (right && first) return kDone;
-  return fail({Code::failed, first ? "a rung failed" : "no rung ran"});
+  if (options.json && (all || !runs.empty())) print(nlohmann::json{{"schema", 1}, {"runs", runs}});
+  if (status.ok()) return kDone;
+  if (!all) return fail(status);
+  return fail(
+      {Code::failed, fmt::format("{} of {} programs failed", failed, contents.programs.size())});
 }
 
 int run(const RunArguments &options) {
@@ -430,56 +393,24 @@ int run(const RunArguments &options) {
   }
   const auto pack = open_program(options.load);
   if (!pack.ok()) return fail(pack.status());
-  const packs::Program &program =
-      *std::find_if(pack->contents.programs.begin(), pack->contents.programs.end(),
-                    [&](const packs::Program &one) { return one.name == options.load.program; });
-  const std::vector<packs::Variant> variants = find_variants(program, options.load);
-  if (Status s = builder::check_parameters(program.name, variants, *parameters); !s.ok()) {
-    return fail(s);
-  }
-  if (Status s = check_files(options, program); !s.ok()) return fail(s);
-  builder::ReferenceOptions references = options.references;
-  if (options.reference) references.no_check = false;
-  const auto reference = builder::Reference::find(program, options.load.pack_path, references);
-  if (!reference.ok()) return fail(reference.status());
-  const auto work = builder::read_work(
-      program, {options.image, options.size, !options.parameters.empty()}, *reference);
-  if (!work.ok()) return fail(work.status());
+  if (options.rungs) return run_rungs(options, pack->contents, *parameters);
+  const packs::Program &program = *builder::find_program(pack->contents, options.load.program);
+  const auto prepared = prepare(options, program, *parameters);
+  if (!prepared.ok()) return fail(prepared.status());
+  const auto &[reference, work] = *prepared;
   if (options.reference) {
-    const Status status =
-        run_reference_only(options, variants.front(), *work, *parameters, *reference);
+    const packs::Variant variant = find_variants(program, options.load).front();
+    const Status status = run_reference_only(options, variant, work, *parameters, reference);
     return status.ok() ? kDone : fail(status);
   }
-  const auto request = make_request(options, *work, *parameters);
+  const auto request = make_request(options, work, *parameters);
   if (!request.ok()) return fail(request.status());
-  if (options.rungs) return run_rungs(options, program, *work, *request, *reference);
   const builder::RunResult result = builder::run_program(*request);
   const Status reported = write_report(options, result);
   if (!reported.ok()) complain(reported.message);
   if (!result.status.ok()) return fail(result.status);
-  const int code = finish(options, program, *work, *request, result, *reference);
+  const int code = finish(options, program, *request, result, reference);
   return code == kDone ? exit_code_of(reported) : code;
-}
-
-std::optional<double> estimate_of(const nlohmann::json &report) {
-  const nlohmann::json &estimate = report["estimated_milliseconds"];
-  return estimate.is_null() ? std::nullopt : std::optional(estimate.get<double>());
-}
-
-// Returns a program's line: the rung, the estimated time, and why there is no binary.
-std::string forecast_text(const nlohmann::json &report, const std::string &rung,
-                          std::optional<double> estimate) {
-  std::string text = fmt::format("{}/{}: {}", report["program"].get<std::string>(),
-                                 report["variant"].get<std::string>(), rung);
-  if (rung != "error" && estimate != 0) {
-    text += estimate ? fmt::format(", about {:.0f} ms", *estimate) : ", not measured";
-  }
-  for (const nlohmann::json &tried : report["rungs"]) {
-    if (estimate == 0 || tried["outcome"] == "skipped" || !tried.contains("reason")) continue;
-    text += fmt::format("; {}: {}", tried["rung"].get<std::string>(),
-                        tried["reason"].get<std::string>());
-  }
-  return builder::printable_line(text) + "\n";
 }
 
 // Shows for each program which rung would serve it, and what the driver would have to compile.
@@ -489,34 +420,16 @@ int explain_all(const LoadOptions &options, bool as_json) {
   if (!request.ok()) return fail(request.status());
   const auto reports = builder::foresee_loads(*request);
   if (!reports.ok()) return fail(reports.status());
-  std::size_t compiled = 0, unknown = 0, failed = 0;
-  double milliseconds = 0;
-  for (const nlohmann::json &report : *reports) {
-    const std::string rung = report["rung"];
-    const std::optional<double> estimate = estimate_of(report);
-    if (rung == "error") {
-      ++failed;
-    } else if (estimate != 0) {
-      ++compiled;
-      unknown += !estimate;
-      milliseconds += estimate.value_or(0);
-    }
-    if (!as_json) print(forecast_text(report, rung, estimate));
-  }
+  const builder::Forecast forecast = builder::forecast_of(*reports);
   if (as_json) {
     print(nlohmann::json{{"schema", 1}, {"reports", *reports}});
   } else {
-    std::string text = fmt::format("{} of {} programs need no compilation",
-                                   reports->size() - compiled - failed, reports->size());
-    if (compiled != 0) text += fmt::format("; {} are compiled", compiled);
-    if (compiled != unknown) {
-      text += fmt::format(", {} of them in about {:.0f} ms", compiled - unknown, milliseconds);
-    }
-    print(text + "\n");
+    for (const std::string &line : forecast.lines) print(builder::printable_line(line) + "\n");
+    print(forecast.sum + "\n");
   }
-  if (failed == 0) return kDone;
-  return fail({Code::failed, fmt::format("{} of {} programs cannot be loaded from any rung", failed,
-                                         reports->size())});
+  if (forecast.failed == 0) return kDone;
+  return fail({Code::failed, fmt::format("{} of {} programs cannot be loaded from any rung",
+                                         forecast.failed, reports->size())});
 }
 
 int run(const LoadOptions &options, bool as_json) {
@@ -568,14 +481,19 @@ void add_run(CLI::App &app, Command *command) {
   sub->add_flag("--reference-only", options->reference,
                 "Write the reference's result, without a device");
   add_reference_options(*sub, &options->references);
-  CLI::Option *rungs = sub->add_flag("--rungs", options->rungs,
-                                     "Run once from each rung alone, and compare the results");
+  CLI::Option *program = sub->get_option("program")->required(false);
+  CLI::Option *rungs = sub->add_flag(
+      "--rungs", options->rungs,
+      "Run once from each rung alone, and compare the results; without a program, run all");
   for (const char *other :
        {"--rung", "--without", "--overlay", "--output", "--raw", "--report", "--reference-only"}) {
     rungs->excludes(sub->get_option(other));
   }
   add_json_flag(*sub, &options->json);
-  sub->callback([=] { *command = [=] { return run(*options); }; });
+  sub->callback([=] {
+    if (program->empty() && rungs->empty()) throw CLI::RequiredError("PROGRAM or --rungs");
+    *command = [=] { return run(*options); };
+  });
 }
 
 void add_explain(CLI::App &app, Command *command) {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adds up the reports of a dry run: a program needs no compilation if its estimated time is zero.
+#include "builder/launch/forecast.hpp"
+
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace kiln::builder {
+namespace {
+
+using nlohmann::json;
+
+std::string line_of(const json &report, const std::string &rung, std::optional<double> estimate) {
+  std::string text = fmt::format("{}/{}: {}", report["program"].get<std::string>(),
+                                 report["variant"].get<std::string>(), rung);
+  if (rung != "error" && estimate != 0) {
+    text += estimate ? fmt::format(", about {:.0f} ms", *estimate) : ", not measured";
+  }
+  for (const json &tried : report["rungs"]) {
+    if (estimate == 0 || tried["outcome"] == "skipped" || !tried.contains("reason")) continue;
+    text += fmt::format("; {}: {}", tried["rung"].get<std::string>(),
+                        tried["reason"].get<std::string>());
+  }
+  return text;
+}
+
+}  // namespace
+
+Forecast forecast_of(const std::vector<json> &reports) {
+  Forecast forecast;
+  std::size_t compiled = 0, unknown = 0;
+  double milliseconds = 0;
+  for (const json &report : reports) {
+    const std::string rung = report["rung"];
+    const json &time = report["estimated_milliseconds"];
+    const auto estimate = time.is_null() ? std::nullopt : std::optional(time.get<double>());
+    if (rung == "error") {
+      ++forecast.failed;
+    } else if (estimate != 0) {
+      ++compiled;
+      unknown += !estimate;
+      milliseconds += estimate.value_or(0);
+    }
+    forecast.lines.push_back(line_of(report, rung, estimate));
+  }
+  forecast.sum = fmt::format("{} of {} programs need no compilation",
+                             reports.size() - compiled - forecast.failed, reports.size());
+  if (compiled != 0) forecast.sum += fmt::format("; {} are compiled", compiled);
+  if (compiled != unknown) {
+    forecast.sum +=
+        fmt::format(", {} of them in about {:.0f} ms", compiled - unknown, milliseconds);
+  }
+  return forecast;
+}
+
+}  // namespace kiln::builder
