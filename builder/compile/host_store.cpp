@@ -11,7 +11,7 @@
 
 #include <sys/stat.h>
 
-#include "builder/process/status_json.hpp"
+#include "builder/process/child_process.hpp"
 
 namespace kiln::builder {
 namespace {

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists devices in a child process, sets the variables that tell drivers where their caches are,
-// and finds a device again by index and binary key.
+// finds a device again by index and binary key, and finds Mesa's threads in proc(5).
 #include "builder/device/opened_device.hpp"
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <set>
+#include <string>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "builder/base/names.hpp"
-#include "builder/device/mesa_threads.hpp"
 #include "builder/process/fork_call.hpp"
-#include "builder/process/status_json.hpp"
 #include "runtime/overlay/driver_number.hpp"
 #include "runtime/provision/mesa_provision.hpp"
 
 namespace kiln::builder {
-
 namespace {
 
 using nlohmann::json;
@@ -105,6 +105,39 @@ DeviceInfo device_from(const json &in, std::size_t index) {
   return info;
 }
 
+namespace fs = std::filesystem;
+
+// A thread of this process, as proc(5) shows it.
+struct Thread {
+  std::string name;
+  char state = '?';
+};
+
+Thread read_thread(const fs::path &task) {
+  std::string stat;
+  std::getline(std::ifstream(task / "stat"), stat);
+  const std::size_t begin = stat.find('(');
+  const std::size_t end = stat.rfind(')');
+  if (begin == std::string::npos || end == std::string::npos || end + 2 >= stat.size()) return {};
+  return {stat.substr(begin + 1, end - begin - 1), stat[end + 2]};
+}
+
+// Returns whether all of Mesa's disk threads sleep. A thread that has not run yet has its creator's
+// name, maybe this thread's name, and may turn out to be a disk thread.
+bool disk_threads_sleep() {
+  std::error_code ignored;
+  const fs::path self = "/proc/thread-self";
+  const std::string own_name = read_thread(self).name;
+  const fs::path own = fs::read_symlink(self, ignored).filename();
+  for (const auto &task : fs::directory_iterator("/proc/self/task", ignored)) {
+    if (task.path().filename() == own) continue;
+    const Thread thread = read_thread(task.path());
+    const bool concerns = thread.name.find("disk$") != std::string::npos || thread.name == own_name;
+    if (concerns && thread.state != 'S') return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<std::vector<DeviceInfo>> list_devices(std::vector<std::string> *libraries) {
@@ -172,6 +205,15 @@ Status OpenedDevice::open(const DeviceInfo &info) {
                                  " is not the one that was listed"};
   }
   return runtime::create_context(*device, &context);
+}
+
+void await_mesa() {
+  constexpr int kCalm = 3;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  for (int calm = 0; calm < kCalm && std::chrono::steady_clock::now() < end;) {
+    calm = disk_threads_sleep() ? calm + 1 : 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 }  // namespace kiln::builder

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists this machine's devices, and prepares a child process to work on one: moves the driver's
-// caches and opens the device.
+// caches, opens the device, and waits for its caches.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace kiln::builder {
 // The variable with which a process of a posed driver (builder/virtual) names the folder for the
 // caches that the driver fills when it is listed. They hold no kernel, and are the beginning of
 // the process's other caches: Mesa would translate libclc again for each. Caches with a file for
-// each entry (builder/prove/mesa_files.hpp) begin empty.
+// each entry (builder/finish/mesa_cache_folder.hpp) begin empty.
 inline constexpr char kListedCaches[] = "KILN_LISTED_CACHES";
 
 // Lists the devices in a child process. Fails with Code::no_opencl or Code::no_device if there is
@@ -50,5 +50,9 @@ struct OpenedDevice {
   // can be made.
   Status open(const DeviceInfo &info);
 };
+
+// Waits, at most 10 seconds, until Mesa's threads have written to disk what this process compiled.
+// Returns within milliseconds if no thread has anything to write.
+void await_mesa();
 
 }  // namespace kiln::builder

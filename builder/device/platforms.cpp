@@ -10,7 +10,6 @@
 #include <dlfcn.h>
 
 #include "builder/process/fork_call.hpp"
-#include "builder/process/status_json.hpp"
 #include "runtime/opencl/error.hpp"
 #include "runtime/opencl/library.hpp"
 

@@ -28,7 +28,7 @@ packs::Binary binary_from(const packs::Variant &variant, const nlohmann::json &i
 // Runs in the process that built the program. Takes the binary of `built` from the driver, calling
 // `build` if the finisher needs the program built again, and finishes it if the request says so.
 // The answer has "binary", "intermediate" or both, and "also"; or it is a failed status
-// (status_json.hpp). A finisher that fails is no error: the driver's binary is kept, and its
+// (child_process.hpp). A finisher that fails is no error: the driver's binary is kept, and its
 // `finish` says why it is not final. The same if no work-group size is known for which to finish
 // it.
 nlohmann::json make_binaries(const runtime::Device &device, const JobRequest &request,

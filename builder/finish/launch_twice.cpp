@@ -7,7 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "builder/device/mesa_threads.hpp"
+#include "builder/device/opened_device.hpp"
 #include "builder/finish/launch_sizes.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/launch/repeated_launch.hpp"

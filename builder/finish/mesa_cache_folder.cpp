@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills a cache folder from packs, and opens a device with an empty folder.
+// Fills a cache folder from packs, opens a device with an empty folder, and reads and writes a
+// cache of files, which lie two levels deep: "ab/cdef...", 40 digits or 64.
 #include "builder/finish/mesa_cache_folder.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 
-#include "builder/device/mesa_threads.hpp"
 #include "builder/device/opened_device.hpp"
-#include "builder/process/status_json.hpp"
 #include "runtime/provision/mesa_cache.hpp"
 
 namespace kiln::builder {
@@ -17,10 +20,9 @@ namespace fs = std::filesystem;
 
 constexpr char kDatabase[] = "foz_cache.foz";
 
-void write_bytes(const fs::path &path, const packs::Bytes &bytes) {
+void write_bytes(const fs::path &path, packs::View bytes) {
   std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char *>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
+      .write(reinterpret_cast<const char *>(bytes.data), static_cast<std::streamsize>(bytes.size));
 }
 
 packs::Bytes file_bytes(const fs::path &path) {
@@ -40,6 +42,24 @@ Result<packs::Bytes> take_entries(const std::string &caches) {
   if (status.ok()) return entries;
   status.message = "Mesa's shader cache: " + status.message;
   return status;
+}
+
+constexpr char kFilesRoot[] = "mesa_shader_cache";
+
+fs::path file_of(const std::string &folder, const std::string &name) {
+  return fs::path(folder) / kFilesRoot / name.substr(0, 2) / name.substr(2);
+}
+
+// Returns whether an entry belongs to that place. Its payload begins with the version of its
+// format, the driver's id and the driver's name.
+bool is_of(std::string_view place, const packs::Bytes &payload) {
+  std::string names(place);
+  const std::size_t slash = names.find('/');
+  if (slash == std::string::npos) return false;
+  names[slash] = '\0';
+  names.push_back('\0');
+  const std::string_view text(reinterpret_cast<const char *>(payload.data()), payload.size());
+  return text.substr(std::min<std::size_t>(1, text.size()), names.size()) == names;
 }
 
 }  // namespace
@@ -102,8 +122,8 @@ Status MesaCache::fill(const std::vector<packs::BlobSource> &blobs) {
     std::error_code error;
     fs::create_directories(where, error);
     if (error) return {Code::failed, where.string() + ": " + error.message()};
-    write_bytes(where / "kiln.foz", files.foz);
-    write_bytes(where / "kiln_idx.foz", files.index);
+    write_bytes(where / "kiln.foz", {files.foz.data(), files.foz.size()});
+    write_bytes(where / "kiln_idx.foz", {files.index.data(), files.index.size()});
   }
   return {};
 }
@@ -151,6 +171,76 @@ std::string mesa_place(const DeviceInfo &device) {
     return {};
   }
   return std::string(blob.place);
+}
+
+void MesaFiles::use(const std::string &folder) {
+  setenv("MESA_SHADER_CACHE_DIR", folder.c_str(), 1);
+  setenv("MESA_DISK_CACHE_MULTI_FILE", "1", 1);
+  for (const char *other : {"MESA_DISK_CACHE_SINGLE_FILE", "MESA_DISK_CACHE_READ_ONLY_FOZ_DBS",
+                            "MESA_DISK_CACHE_COMBINE_RW_WITH_RO_FOZ"}) {
+    unsetenv(other);
+  }
+}
+
+std::set<std::string> MesaFiles::names() const {
+  std::set<std::string> found;
+  std::error_code ignored;
+  for (const auto &entry :
+       fs::recursive_directory_iterator(fs::path(folder_) / kFilesRoot, ignored)) {
+    std::string name = entry.path().parent_path().filename();
+    name += entry.path().filename().string();
+    if (name.size() >= runtime::kMesaKeySize && entry.is_regular_file(ignored)) found.insert(name);
+  }
+  return found;
+}
+
+std::vector<std::string> MesaFiles::new_names() const {
+  const std::set<std::string> all = names();
+  std::vector<std::string> found;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(found), [&](const std::string &name) {
+    return kept_.count(name) == 0 && put_.count(name) == 0;
+  });
+  return found;
+}
+
+void MesaFiles::keep() { kept_ = names(); }
+
+void MesaFiles::reset() {
+  std::error_code ignored;
+  for (const std::string &name : names()) {
+    if (kept_.count(name) == 0) fs::remove(file_of(folder_, name), ignored);
+  }
+  put_.clear();
+}
+
+void MesaFiles::put(packs::View bytes, const std::vector<std::string> &names) {
+  runtime::MesaBlob blob;
+  if (!parse_mesa_blob(bytes, &blob).ok()) return;
+  for (const runtime::MesaEntry &entry : blob.entries) {
+    const std::string_view key = entry.key();
+    const auto longer = std::find_if(names.begin(), names.end(), [&](const std::string &name) {
+      return name.compare(0, key.size(), key) == 0;
+    });
+    const std::string name = longer == names.end() ? std::string(key) : *longer;
+    const fs::path file = file_of(folder_, name);
+    std::error_code ignored;
+    fs::create_directories(file.parent_path(), ignored);
+    write_bytes(file, entry.payload());
+    put_.insert(name);
+  }
+}
+
+packs::Bytes MesaFiles::take(std::string_view place) const {
+  packs::Bytes blob(place.begin(), place.end());
+  blob.push_back('\n');
+  for (const std::string &name : new_names()) {
+    const packs::Bytes payload = file_bytes(file_of(folder_, name));
+    if (is_of(place, payload)) {
+      runtime::append_mesa_entry(name.substr(0, runtime::kMesaKeySize),
+                                 {payload.data(), payload.size()}, &blob);
+    }
+  }
+  return blob;
 }
 
 }  // namespace kiln::builder

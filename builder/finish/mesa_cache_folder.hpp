@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "builder/base/builder_status.hpp"
@@ -53,5 +55,40 @@ std::vector<std::string> mesa_places(const packs::Contents &contents);
 // Returns the folder in its cache that this machine's Mesa uses for the device; empty if it has
 // none.
 std::string mesa_place(const DeviceInfo &device);
+
+// Mesa's shader cache with a file for each entry. Mesa looks at the files whenever it needs an
+// entry, so that added and removed files count at once, even for a process that opened its device
+// long ago.
+class MesaFiles {
+ public:
+  // Makes `folder` the only cache of Mesa in this process, which must not have loaded Mesa yet.
+  static void use(const std::string &folder);
+
+  explicit MesaFiles(std::string folder) : folder_(std::move(folder)) {}
+
+  // Makes reset() keep the present files, which Mesa made when it opened the device.
+  void keep();
+  // Removes all files except the kept ones.
+  void reset();
+  // Writes the entries of an auxiliary blob to the folder. From version 26 on Mesa's file names are
+  // longer than the keys in its databases: `names` are the new_names() from when the blob was
+  // taken. Leaves out entries that cannot be read or written: Mesa compiles them, which is noticed.
+  void put(packs::View blob, const std::vector<std::string> &names = {});
+
+  // Returns the files that Mesa wrote since reset(), except files from put(). Call await_mesa()
+  // before.
+  std::vector<std::string> new_names() const;
+  // Returns the new entries of `place`, "<driver's id>/<driver>", as an auxiliary blob of a
+  // variant. Leaves out rusticl's own entries, from source to SPIR-V: loading a binary does not
+  // need them.
+  packs::Bytes take(std::string_view place) const;
+
+ private:
+  std::set<std::string> names() const;
+
+  std::string folder_;
+  std::set<std::string> kept_;
+  std::set<std::string> put_;
+};
 
 }  // namespace kiln::builder

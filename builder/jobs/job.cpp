@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles one variant with the driver, and reads back the result.
+// Compiles one variant with the driver. Gives orders to the process that does so, retries after a
+// death, and has binaries proven.
 #include "builder/jobs/job.hpp"
 
+#include <filesystem>
 #include <optional>
+
+#include <unistd.h>
 
 #include "builder/base/build_log.hpp"
 #include "builder/base/this_process.hpp"
 #include "builder/device/build_source.hpp"
+#include "builder/device/opened_device.hpp"
 #include "builder/finish/finishers.hpp"
-#include "builder/process/status_json.hpp"
-#include "builder/prove/launch_results.hpp"
-#include "builder/prove/result_check.hpp"
+#include "builder/finish/intel_binary.hpp"
+#include "builder/prove/prove_binaries.hpp"
+#include "builder/statistics/compiler_text.hpp"
 #include "builder/statistics/statistics.hpp"
+#include "runtime/overlay/cuda_linker.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -40,6 +46,77 @@ bool leaves_kernels(const JobRequest &request) {
   const runtime::Description &device = request.device.description;
   return device.finishing == runtime::Finishing::shader_cache && device.family == "llvmpipe" &&
          !is_compared_with_source(request);
+}
+
+constexpr std::size_t kMostPrinted = std::size_t{64} << 20;  // bytes; a listing may be long
+
+// Makes Mesa print what it says of kernels, unless the user has set what it prints.
+void let_mesa_talk() {
+  for (const auto &[name, value] : mesa_talks()) setenv(name, value, 0);
+}
+
+json statistics_rows(const std::vector<packs::Statistic> &statistics) {
+  json list = json::array();
+  for (const packs::Statistic &s : statistics) {
+    list.push_back({s.kernel, static_cast<std::uint32_t>(s.name), s.value});
+  }
+  return list;
+}
+
+// Returns the child's status, with the driver's log in the message.
+Status with_log(const ChildResult &child) {
+  Status status = child.status();
+  if (status.ok() || !child.ok()) return status;
+  const std::string log = child.answer.value("log", "");
+  if (!log.empty()) status.message += "\n" + log;
+  return status;
+}
+
+// Returns whether a fresh process may succeed.
+bool may_be_tired(const ChildResult &result) {
+  if (!result.ok()) return result.end != ProcessEnd::timed_out;
+  return !result.status().ok() && result.answer.value("log", "").empty();
+}
+
+// Reports for each binary for another device that the process which made it ended.
+void add_deaths(const JobRequest &request, const std::string &also_died, json *answer) {
+  for (const std::uint32_t compute_capability : request.gpu_archs) {
+    json also = to_json(Status(Code::process, "the process that made it ended: " + also_died));
+    also["compute_capability"] = compute_capability;
+    (*answer)["also"].push_back(std::move(also));
+  }
+}
+
+// Returns the answer of JobRunner::run() for a virtual device. Marks a compiler's binary as never
+// loaded, since nothing here could load it. PTX is an intermediate.
+json make_virtually(const JobRequest &request) {
+  const VirtualDevice &device = *request.device.virtual_device;
+  const auto start = Clock::now();
+  auto made = device.compile(request.variant, request.limits, request.finish);
+  if (!made.ok()) return to_json(made.status());
+  const bool is_ptx = runtime::is_ptx({made->binary.data(), made->binary.size()});
+  packs::Binary binary{request.variant.hash, packs::BlobSource(std::move(made->binary)), {}};
+  binary.finish = std::move(made->finish);
+  if (made->auxiliary) binary.auxiliary = packs::BlobSource(*std::move(made->auxiliary));
+  if (packs::Finish &finish = binary.finish; finish.finisher.empty()) {
+    finish.why_not = "no device of this kind has loaded it";
+    finish.finisher = device.finisher();
+    finish.driver = device.driver();
+    finish.microseconds = static_cast<std::uint64_t>(milliseconds_since(start) * 1000);
+    const auto finishing = request.device.description.finishing;
+    if (request.finish && finishing == runtime::Finishing::not_needed) drop_spirv(&binary);
+  }
+  json kernels = json::array();
+  for (const packs::KernelFacts &k : made->kernels) {
+    kernels.push_back(
+        {k.max_work_group_size, k.preferred_multiple, k.private_bytes, k.local_bytes});
+  }
+  return {{is_ptx ? "intermediate" : "binary", to_json(binary)},
+          {"log", made->log},
+          {"kernels", std::move(kernels)},
+          {"statistics", statistics_rows(made->statistics)},
+          {"build_microseconds", made->build_microseconds},
+          {"load_microseconds", made->load_microseconds}};
 }
 
 }  // namespace
@@ -133,6 +210,119 @@ Status drop_unproven(JobResult *result, bool by_reference) {
   }
   if (status.ok()) status = intermediate;
   return result->binary || result->intermediate ? Status() : status;
+}
+
+JobRunner::JobRunner(Requests requests, std::string folder)
+    : requests_(std::move(requests)),
+      folder_(std::move(folder)),
+      compiler_([this](const json &order) { return compile_here(order); }, kMostPrinted) {}
+
+json JobRunner::compile_here(const json &order) {
+  JobRequest request = requests_(order["job"]);
+  request.finish = order["finish"];
+  request.repeat_launches = order["repeat_launches"];
+  request.launch_source = order["launch_source"];
+  if (!order["also"].get<bool>()) request.gpu_archs.clear();
+  const std::string caches = order["caches"];
+  if (!opened_.child.device) {
+    use_driver_caches(caches);
+    if (request.device.description.finishing == runtime::Finishing::shader_cache) let_mesa_talk();
+    if (const Status s = opened_.open_device(request.device); !s.ok()) return to_json(s);
+  }
+  json answer = compile_job(request, &opened_, caches + "/source.kiln",
+                            [this](JobStage stage) { stage_->set(static_cast<int>(stage)); });
+  answer["last"] = is_spent();
+  return answer;
+}
+
+ChildResult JobRunner::call(std::size_t job, const JobRequest &how) {
+  if (device_ != how.device.index || is_worn(compiler_, how.limits)) compiler_.end();
+  if (compiler_.answers() == 0) {
+    std::error_code ignored;
+    if (!caches_.empty()) std::filesystem::remove_all(caches_, ignored);
+    caches_ = folder_ + "/compile-" + std::to_string(getpid()) + "-" + std::to_string(++started_);
+    std::filesystem::remove_all(caches_, ignored);  // left by a process with the same number
+    device_ = how.device.index;
+  }
+  return compiler_.call({{"job", job},
+                         {"finish", how.finish},
+                         {"repeat_launches", how.repeat_launches},
+                         {"launch_source", how.launch_source},
+                         {"also", !how.gpu_archs.empty()},
+                         {"caches", caches_}},
+                        how.limits);
+}
+
+ChildResult JobRunner::compile(std::size_t job, const JobRequest &how) {
+  const std::size_t before = compiler_.answers();
+  ChildResult made = call(job, how);
+  if (before > 0 && may_be_tired(made)) {
+    compiler_.end();
+    made = call(job, how);
+  }
+  if (made.ok() && made.answer.value("last", false)) compiler_.end();
+  if (!made.ok()) died_ = true;
+  return made;
+}
+
+// Leaves the step in which the process died out of `how`. Returns whether another try without that
+// step may give a binary.
+bool JobRunner::leave_out(const ChildResult &died, JobRequest *how, LeftOut *what) const {
+  const auto stage = static_cast<JobStage>(stage_->get());
+  if (stage == JobStage::launching) {
+    what->results = "launching the program that was built ended the process: " + died.reason();
+    how->launch_source = false;
+    return true;
+  }
+  if (stage != JobStage::finishing) return false;
+  if (!how->gpu_archs.empty()) {
+    // The work for other devices may have failed.
+    what->gpu_archs = died.reason();
+    how->gpu_archs.clear();
+    return true;
+  }
+  if (!how->finish) return false;
+  if (how->variant.launches && how->repeat_launches) {
+    // A kernel may have failed on memory that holds zeros.
+    how->repeat_launches = false;
+    return true;
+  }
+  what->finisher = "the process that finished it ended: " + died.reason();
+  how->finish = false;
+  return true;
+}
+
+json JobRunner::run(std::size_t job) {
+  const JobRequest request = requests_(job);
+  if (request.device.virtual_device != nullptr) return make_virtually(request);
+  if (!stage_) stage_.emplace();
+  JobRequest how = request;
+  LeftOut left_out;
+  ChildResult made = compile(job, how);
+  std::string printed = made.output;
+  while (!made.ok() && leave_out(made, &how, &left_out)) {
+    made = compile(job, how);
+    printed += made.output;  // panfrost compiles at the launch in which it dies
+  }
+  if (const Status s = with_log(made); !s.ok()) return to_json(s);
+  json &answer = made.answer;
+  answer["statistics"] =
+      statistics_rows(statistics_of(request.variant, figures_in_mesa_text(printed)));
+  if (!left_out.finisher.empty()) answer["finisher_died"] = left_out.finisher;
+  if (!left_out.gpu_archs.empty()) add_deaths(request, left_out.gpu_archs, &answer);
+  Results built{{}, {}, left_out.results};
+  if (answer.contains("results")) built = results_from(answer["results"]);
+  answer.erase("results");
+  if (!prover_ || &prover_->device() != &request.device) {
+    prover_.emplace(request.device, request.limits, folder_);
+  }
+  auto proven = prove_binaries(
+      request, [&](const JobRequest &whose) { return expectation_of(whose, built, &references_); },
+      &*prover_, std::move(answer));
+  if (prover_->has_died()) died_ = true;
+  if (!proven.ok()) return to_json(proven.status());
+  (*proven)["died"] = died_;  // in this job: after it the runner is replaced
+  return std::move(*proven);
 }
 
 }  // namespace kiln::builder

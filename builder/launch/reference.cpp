@@ -19,7 +19,6 @@
 #include "builder/launch/workload.hpp"
 #include "builder/problem/plane.hpp"
 #include "builder/process/fork_call.hpp"
-#include "builder/process/status_json.hpp"
 #include "kiln/reference.h"
 
 namespace kiln::builder {

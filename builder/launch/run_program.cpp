@@ -14,7 +14,6 @@
 #include "builder/problem/plane.hpp"
 #include "builder/process/child_process.hpp"
 #include "builder/process/fork_call.hpp"
-#include "builder/process/status_json.hpp"
 #include "kiln/driver.hpp"
 #include "runtime/load/report.hpp"
 

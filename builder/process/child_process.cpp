@@ -112,6 +112,19 @@ void end_with(pid_t parent) {
   if (getppid() != parent) _exit(127);
 }
 
+nlohmann::json to_json(const Status &status) {
+  if (status.ok()) return nlohmann::json::object();
+  nlohmann::json out{{"error", status.message}, {"code", static_cast<int>(status.code)}};
+  if (status.cl_error != 0) out["cl_error"] = status.cl_error;
+  return out;
+}
+
+Status status_from(const nlohmann::json &answer) {
+  if (!answer.is_object() || !answer.contains("error")) return {};
+  const int code = answer.value("code", static_cast<int>(Code::failed));
+  return {static_cast<Code>(code), answer.value("cl_error", 0), answer["error"].get<std::string>()};
+}
+
 int write_answer(const packs::Descriptor &to, const std::function<nlohmann::json()> &work) {
   try {
     const std::vector<std::uint8_t> bytes = nlohmann::json::to_cbor(work());

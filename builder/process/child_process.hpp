@@ -19,6 +19,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "builder/base/builder_status.hpp"
 #include "kiln/packs/descriptor.hpp"
 
 namespace kiln::builder {
@@ -94,6 +95,12 @@ pid_t fork_child(Work work) {
   end_with(parent);
   _exit(work());
 }
+
+// A status as a child sends it: {"error": message, "code": the code's number}, with "cl_error" if
+// OpenCL gave a code; {} if the status is ok.
+nlohmann::json to_json(const Status &status);
+// Converts back; ok if `answer` has no "error". Ignores the answer's other members.
+Status status_from(const nlohmann::json &answer);
 
 // Call in a child: writes the result of `work` to the pipe, as CBOR. Returns the exit code: 0, 126
 // if the result could not be written, or 127 if `work` threw; then the exception's text is on

@@ -21,7 +21,6 @@
 
 #include "builder/base/this_process.hpp"
 #include "builder/process/child_process.hpp"
-#include "builder/process/status_json.hpp"
 
 namespace kiln::builder {
 namespace {

@@ -25,7 +25,7 @@ struct ChildResult : ProcessExit {
   // Describes a child without an answer: "crashed with signal 11 (Segmentation fault)", with the
   // end of its output, if any.
   std::string reason() const;
-  // Returns the status in the answer, if any (status_json.hpp). Fails with Code::process and the
+  // Returns the status in the answer, if any (child_process.hpp). Fails with Code::process and the
   // reason if there is no answer.
   Status status() const;
 };

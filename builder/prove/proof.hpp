@@ -12,9 +12,9 @@
 #include "builder/device/device_info.hpp"
 #include "builder/finish/launch_sizes.hpp"
 #include "builder/finish/launch_twice.hpp"
+#include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/process/serving_child.hpp"
-#include "builder/prove/mesa_files.hpp"
 #include "builder/prove/result_check.hpp"
 #include "kiln/packs/contents.hpp"
 

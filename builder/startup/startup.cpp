@@ -7,14 +7,12 @@
 #include <filesystem>
 
 #include "builder/device/build_source.hpp"
-#include "builder/device/mesa_threads.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/jobs/earlier.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/process/fork_call.hpp"
-#include "builder/process/status_json.hpp"
 #include "builder/startup/timed_starts.hpp"
 #include "builder/tune/sampler.hpp"
 #include "kiln/packs/writer.hpp"

@@ -4,12 +4,11 @@
 #include "builder/startup/warm.hpp"
 
 #include "builder/base/this_process.hpp"
-#include "builder/device/mesa_threads.hpp"
+#include "builder/device/opened_device.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/process/fork_call.hpp"
-#include "builder/process/status_json.hpp"
 
 namespace kiln::builder {
 namespace {

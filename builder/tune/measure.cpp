@@ -14,7 +14,6 @@
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/session.hpp"
 #include "builder/process/fork_call.hpp"
-#include "builder/process/status_json.hpp"
 #include "builder/tune/search_plan.hpp"
 #include "runtime/launch/enqueue.hpp"
 #include "runtime/launch/suggestion.hpp"

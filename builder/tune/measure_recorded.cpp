@@ -13,7 +13,6 @@
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/repeated_launch.hpp"
 #include "builder/process/fork_call.hpp"
-#include "builder/process/status_json.hpp"
 #include "builder/tune/search_plan.hpp"
 #include "runtime/launch/enqueue.hpp"
 

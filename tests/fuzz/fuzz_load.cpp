@@ -17,7 +17,6 @@
 #include "builder/launch/reference.hpp"
 #include "builder/launch/session.hpp"
 #include "builder/process/fork_call.hpp"
-#include "builder/process/status_json.hpp"
 #include "kiln/packs/writer.hpp"
 #include "tests/fuzz/mutate.hpp"
 #include "tests/fuzz/rehash.hpp"

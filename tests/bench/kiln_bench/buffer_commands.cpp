@@ -12,7 +12,6 @@
 
 #include "builder/device/opened_device.hpp"
 #include "builder/process/fork_call.hpp"
-#include "builder/process/status_json.hpp"
 #include "builder/tune/sampler.hpp"
 #include "runtime/opencl/library.hpp"
 

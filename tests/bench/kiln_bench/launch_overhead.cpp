@@ -8,7 +8,6 @@
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/session.hpp"
 #include "builder/process/fork_call.hpp"
-#include "builder/process/status_json.hpp"
 #include "builder/tune/sampler.hpp"
 
 namespace kiln::builder {

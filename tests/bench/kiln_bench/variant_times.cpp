@@ -12,7 +12,6 @@
 
 #include "builder/launch/opened_pack.hpp"
 #include "builder/process/fork_call.hpp"
-#include "builder/process/status_json.hpp"
 #include "runtime/load/report.hpp"
 #include "tests/bench/kiln_bench/buffer_commands.hpp"
 

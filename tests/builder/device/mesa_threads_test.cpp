@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/device/mesa_threads.hpp"
+#include "builder/device/opened_device.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/prove/mesa_files.hpp"
+#include "builder/finish/mesa_cache_folder.hpp"
 
 #include <filesystem>
 #include <fstream>
