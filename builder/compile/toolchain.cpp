@@ -206,7 +206,6 @@ Result<Toolchain> find_toolchain(const ToolchainRequest &request) {
   toolchain.clang_version = pair->clang.version;
   toolchain.llvm_spirv_version =
       pair->llvm_spirv.path.empty() ? pair->clang.version : pair->llvm_spirv.version;
-  toolchain.spirv_val_version = spirv_val->version;
   return toolchain;
 }
 

@@ -30,7 +30,6 @@ struct Toolchain {
   int llvm_major = 0;
   std::string clang_version;       // the version line of each tool's --version, for provenance
   std::string llvm_spirv_version;  // clang's if clang writes SPIR-V itself
-  std::string spirv_val_version;
 };
 
 // Returns the name of what writes SPIR-V, for messages.

@@ -84,16 +84,6 @@ Status check_variant_hash(const std::string &program, const Variant &variant) {
                                         "recorded hash"});
 }
 
-Status check_variant_hashes(const Contents &contents) {
-  for (const Program &program : contents.programs) {
-    for (const Variant &variant : program.variants) {
-      Status s = check_variant_hash(program.name, variant);
-      if (s.code == Code::conflict) return s;
-    }
-  }
-  return {};
-}
-
 Status check_layout(const Pack &pack) {
   const Superblock &superblock = pack.superblock();
   Layout layout;

@@ -90,7 +90,6 @@ class MesaJoin {
   // Copies the entries whose keys the join does not have yet.
   void add(const std::vector<MesaEntry> &entries);
 
-  bool has_new() const { return !copies_.empty(); }
   std::size_t entry_count() const { return base_entries_.size() + copies_.size(); }
 
   // Appends the entries that add() copied, by rising key.

@@ -34,8 +34,6 @@ Status read_layout(const Pack &pack, Layout *out);
 // or as reading the source does. The hash is the pack's own claim, and whoever takes a source from
 // the pack believes it. A variant without source is not checked.
 Status check_variant_hash(const std::string &program, const Variant &variant);
-// Checks all variants whose source can be read.
-Status check_variant_hashes(const Contents &contents);
 
 // Fails unless a pack is nothing but what its format describes and a signature of its root covers:
 // each target has the name of its section, and only zeros lie between the parts.
