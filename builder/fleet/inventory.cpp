@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts files into documents, and adds each to the row of its device. nlohmann reads a document.
+// Cuts files into documents, and adds each to the row of its device. nlohmann parses a document.
 #include "builder/fleet/inventory.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ constexpr std::uint64_t kMostDevices = std::uint64_t{1} << 53;  // of a line
 constexpr const char *kNames[] = {"profile", "model", "driver"};
 
 // Returns the member of an object; null if the object has none, or `object` is not one.
-const json &member(const json &object, const char *name) {
+const json &member(const json &object, std::string_view name) {
   static const json kNull;
   const auto at = object.find(name);
   return at != object.end() ? *at : kNull;
@@ -83,16 +83,104 @@ bool is_shallow(const json &value, int levels) {
           }));
 }
 
-// Parses a document. If it is not complete, more text may complete it.
-json read_document(std::string_view text, bool *is_complete) {
-  *is_complete = true;
-  try {
-    return json::parse(text);
-  } catch (const json::parse_error &error) {
-    *is_complete = error.byte <= text.size();
-  } catch (const json::exception &) {  // a number that no double holds
+// Makes a document in the memory of the one before: members that both have, strings and arrays.
+// json::parse() frees and allocates all of it, which takes as long as reading the text.
+class DocumentMaker final : public json::json_sax_t {
+ public:
+  explicit DocumentMaker(json *out) : place_(out) {}
+
+  bool null() override { return set(nullptr); }
+  bool boolean(bool value) override { return set(value); }
+  bool number_integer(json::number_integer_t value) override { return set(value); }
+  bool number_unsigned(json::number_unsigned_t value) override { return set(value); }
+  bool number_float(json::number_float_t value, const std::string & /*text*/) override {
+    return set(value);
   }
-  return json::value_t::discarded;
+  bool binary(json::binary_t & /*value*/) override { return false; }  // never in text
+  bool string(std::string &value) override {
+    json &place = next();
+    if (auto *text = place.get_ptr<std::string *>()) {
+      *text = value;
+    } else {
+      place = value;
+    }
+    return true;
+  }
+
+  bool start_object(std::size_t /*size*/) override {
+    json &object = open(json::value_t::object);
+    levels_.back().before.swap(object.get_ref<json::object_t &>());
+    return true;
+  }
+  bool key(std::string &name) override {
+    Level &level = levels_.back();
+    auto &members = level.value->get_ref<json::object_t &>();
+    auto node = level.before.extract(name);
+    place_ = node.empty() ? &members[name] : &members.insert(std::move(node)).position->second;
+    return true;
+  }
+  bool end_object() override {
+    levels_.pop_back();
+    return true;
+  }
+
+  bool start_array(std::size_t /*size*/) override {
+    open(json::value_t::array);
+    return true;
+  }
+  bool end_array() override {
+    auto &values = levels_.back().value->get_ref<json::array_t &>();
+    values.resize(levels_.back().values);
+    levels_.pop_back();
+    return true;
+  }
+
+  bool parse_error(std::size_t place, const std::string & /*word*/,
+                   const json::exception &error) override {
+    constexpr int kNumberTooLarge = 406;  // that no double holds
+    fault_ = error.id == kNumberTooLarge ? 0 : place;
+    return false;
+  }
+  std::size_t fault() const { return fault_; }  // how many bytes were read until a fault
+
+ private:
+  struct Level {
+    json *value;
+    json::object_t before;   // members of the document before that are not taken yet
+    std::size_t values = 0;  // of an array
+  };
+
+  // Returns the place of the value that comes.
+  json &next() {
+    if (levels_.empty() || levels_.back().value->is_object()) return *place_;
+    auto &values = levels_.back().value->get_ref<json::array_t &>();
+    const std::size_t index = levels_.back().values++;
+    return index < values.size() ? values[index] : values.emplace_back();
+  }
+  template <typename Value>
+  bool set(Value value) {
+    next() = value;
+    return true;
+  }
+  json &open(json::value_t type) {
+    json &value = next();
+    if (value.type() != type) value = type;
+    levels_.push_back({&value, {}});
+    return value;
+  }
+
+  std::vector<Level> levels_;
+  json *place_;
+  std::size_t fault_ = 0;
+};
+
+// Parses a document, and returns whether it is JSON. If it is not complete, more text may complete
+// it.
+bool read_document(std::string_view text, json *out, bool *is_complete) {
+  DocumentMaker maker(out);
+  const bool is_json = json::sax_parse(text, &maker);
+  *is_complete = maker.fault() <= text.size();
+  return is_json;
 }
 
 Status bad(std::string what) { return {Code::bad_input, std::move(what)}; }
@@ -215,13 +303,14 @@ void FleetReader::take_line(std::string_view line) {
     pending_line_ = number_;
   }
   bool is_complete = true;
-  const json document = read_document(line, &is_complete);
+  if (line.size() > kChunk) document_ = {};
+  const bool is_json = read_document(line, &document_, &is_complete);
   const bool may_go_on = pending_.empty() && !is_complete;
   pending_ = may_go_on ? std::string(line) + '\n' : "";
-  if (document.is_array()) {
-    for (const json &each : document) take_object(each);
-  } else if (document.is_object()) {
-    take_object(document);
+  if (is_json && document_.is_array()) {
+    for (const json &each : document_) take_object(each);
+  } else if (is_json && document_.is_object()) {
+    take_object(document_);
   } else if (!may_go_on) {
     fault(pending_line_, is_complete ? "this is no JSON" : "the JSON is not complete");
   }

@@ -119,6 +119,7 @@ class FleetReader {
   std::size_t number_ = 0;        // of the line
   std::string pending_;           // the lines of a document that is not complete
   std::size_t pending_line_ = 0;  // where the document begins
+  nlohmann::json document_;       // the last, in whose memory the next is made
   std::unordered_map<std::uint64_t, std::size_t> rows_, reports_;  // by hashes of what they say
   std::unordered_map<std::uint64_t, Shared> described_;            // by the hash of what it says
   // By hash, so that memory is bounded: a process is forgotten when another takes its place.

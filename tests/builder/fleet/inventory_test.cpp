@@ -82,6 +82,47 @@ TEST_CASE("documents take one line or several, and follow each other", "[fleet]"
   }
 }
 
+TEST_CASE("nothing of a document gets into the next", "[fleet]") {
+  json other = device_json(true);
+  other["identity"]["device_name"] = "other cpu";
+  other["key_hash"] = nullptr;
+  const json two = {{"schema", 1}, {"devices", json::array({device_json(true), other})}};
+  const Strings documents = {
+      R"({"key_hash": "00000000000000aa", "model": "G", "driver": "1", "count": 5, "starts": 3})",
+      R"({"key_hash": "00000000000000ab"})",
+      R"({"key_hash": "00000000000000ac", "model": ["H", "I"], "count": 9, "count": 2})",
+      R"({"key_hash": "00000000000000ad", "model": ["J"], "driver": {"a": {"b": [1, 2]}}})",
+      R"({"key_hash": "00000000000000ae", "model": "K", "driver": {"a": {}}, "starts": 1})",
+      two.dump(),
+      list_of_one().dump(),
+      json::array({list_of_one(), other}).dump(),
+      R"([{"key_hash": "00000000000000af", "model": null}])",
+      R"({"key_hash": "00000000000000b0", "model": "L", "driver": 3.5, "count": 18446744073709551616})",
+      R"({"key_hash": "00000000000000b1", "model": true})"};
+  // Any two in turn, each order.
+  for (const std::string &first : documents) {
+    for (const std::string &second : documents) {
+      CAPTURE(first, second);
+      std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> apart, together;
+      const auto add = [](const builder::Fleet &fleet, auto *sums) {
+        for (const auto &row : fleet.devices) {
+          auto &sum = (*sums)[row.label() + packs::hex64(row.key_hash)];
+          sum.first += row.devices;
+          sum.second += row.starts;
+        }
+      };
+      const builder::Fleet one = fleet_of(first), other_one = fleet_of(second);
+      const builder::Fleet both = fleet_of(first + "\n" + second);
+      add(one, &apart);
+      add(other_one, &apart);
+      add(both, &together);
+      CHECK(together == apart);
+      CHECK(both.lines == one.lines + other_one.lines);
+      CHECK(both.faults == one.faults + other_one.faults);
+    }
+  }
+}
+
 TEST_CASE("broken lines are counted and passed over, and the first are named", "[fleet]") {
   const builder::Fleet fleet = fleet_of(R"({"key_hash": "00000000000000aa", "cou
 {"key_hash": "00000000000000aa"}
