@@ -56,6 +56,10 @@ struct kiln_overlay_part {
 };
 struct kiln_trust_part {
   kiln::runtime::Status (*take)(const kiln_trust &trust, kiln::runtime::Loader *loader);
+  // Opens a pack of another user's again, checked as it is read, if it is signed by the keys of
+  // `trust`, whose policy is another than KILN_TRUST_NONE and whose revision does not count.
+  kiln::runtime::Status (*accept)(const kiln_trust &trust,
+                                  std::shared_ptr<const kiln::packs::Pack> *pack);
 };
 
 namespace kiln::runtime {

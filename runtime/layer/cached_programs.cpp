@@ -15,7 +15,9 @@
 #include "runtime/layer/base/background.hpp"
 #include "runtime/layer/base/build_report.hpp"
 #include "runtime/layer/base/settings.hpp"
+#include "runtime/layer/others.hpp"
 #include "runtime/layer/record/record.hpp"
+#include "runtime/overlay/shared_folder.hpp"
 
 namespace kiln::layer {
 
@@ -112,8 +114,10 @@ const DeviceOverlay &overlay_of(const runtime::Device &device) {
     DeviceOverlay &out = place->second;
     const auto notes = runtime::known_driver_notes(device.identity, device.description);
     std::vector<runtime::Death> deaths;  // not read: a refusal has its reason
+    const std::uint32_t machine = settings().shared.empty() ? 0 : runtime::machine_number();
     out.status = runtime::Overlay::open(settings().overlay.c_str(), cached::kLimit, device,
-                                        notes.options, &out.overlay, &deaths);
+                                        notes.options, machine, &out.overlay, &deaths);
+    if (out.status.ok()) out.overlay->also_search(packs_of_others());
   }
   return place->second;
 }

@@ -10,6 +10,7 @@
 #include "kiln/packs/text.hpp"
 #include "runtime/layer/base/build_report.hpp"
 #include "runtime/layer/base/settings.hpp"
+#include "runtime/layer/others.hpp"
 #include "runtime/layer/record/launches.hpp"
 #include "runtime/layer/record/record.hpp"
 #include "runtime/source/whole_program.hpp"
@@ -44,6 +45,7 @@ const std::vector<kiln_pack *> &all_packs() {
       if (const packs::Status s = packs::packs_at(path, &files); !s.ok()) complain(s.message);
       for (const std::string &file : files) open_pack(file, packs);
     }
+    for (const auto &pack : packs_of_others()) packs->push_back(new kiln_pack{pack});
     return packs;
   }();
   return opened;

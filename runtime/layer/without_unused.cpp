@@ -13,6 +13,6 @@ void __verbose_terminate_handler() { std::abort(); }
 }  // namespace __gnu_cxx
 
 // libsodium's own lies beside sodium_init(), which brings all of libsodium. The layer computes
-// hashes, with arguments that are right.
+// hashes and checks signatures, with arguments that are right.
 extern "C" [[noreturn]] void sodium_misuse();
 extern "C" void sodium_misuse() { std::abort(); }

@@ -47,6 +47,9 @@ void clear_at_exit() { clear_live_markers(true); }
 // (0: none), the task, and a hash of all that. Zeros: a free slot.
 constexpr std::size_t kMarkerSize = kMarkerSlotSize * kMarkerSlots;
 
+// Age in seconds from which the marker of another machine's process may be taken for a dead one's.
+constexpr time_t kForeignSeconds = 24 * 3600;
+
 std::uint64_t now_milliseconds() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -188,9 +191,10 @@ Markers::~Markers() {
   if (!remove_live_marker(marker_.get())) marker_.release();
 }
 
-void Markers::open(const Folder *folder, std::uint64_t driver, const std::string &label,
-                   std::vector<Death> *deaths) {
+void Markers::open(const Folder *folder, std::uint32_t machine, std::uint64_t driver,
+                   const std::string &label, std::vector<Death> *deaths) {
   folder_ = folder;
+  machine_ = machine;
   driver_ = driver;
   label_ = label;
   std::vector<std::string> names;
@@ -223,13 +227,27 @@ Journal Markers::read_journal(std::uint64_t driver) const {
   return error == 0 ? Journal({file.data(), file.size()}) : Journal();
 }
 
+std::string Markers::new_marker_name() const {
+  const std::uint64_t number = unique_number();
+  if (machine_ == 0) return kMarkerPrefix + hex64(number);
+  return kMarkerPrefix + hex64(std::uint64_t{machine_} << 32 | static_cast<std::uint32_t>(number));
+}
+
+bool Markers::is_foreign(const std::string &name) const {
+  constexpr std::size_t kDigits = 8;  // of a machine
+  return machine_ != 0 &&
+         name.compare(std::strlen(kMarkerPrefix), kDigits, hex64(machine_), kDigits, kDigits) != 0;
+}
+
 // Records the slots of a dead process's marker in the journals of their drivers, and notes the
 // overdue slots of a living process's marker. Returns whether the marker is to be removed.
 bool Markers::collect(const std::string &name, Found *found) {
   Descriptor marker;
   struct stat info {};
   if (folder_->open_file(name, O_RDONLY, &marker, &info) != 0) return false;
-  const bool alive = !is_dead(marker.get());
+  const bool foreign = is_foreign(name);
+  const bool is_fresh = time(nullptr) - info.st_mtime < kForeignSeconds;
+  const bool alive = (foreign && is_fresh) || !is_dead(marker.get());
   std::uint8_t bytes[kMarkerSize] = {};
   std::size_t size = sizeof(bytes);
   if (packs::read_all(marker.get(), 0, bytes, &size) != 0) return false;
@@ -239,7 +257,8 @@ bool Markers::collect(const std::string &name, Found *found) {
   for (unsigned i = 0; i < kMarkerSlots; ++i) {
     MarkerSlot &slot = slots[used];
     if (!decode_slot(bytes + i * kMarkerSlotSize, &slot)) continue;
-    if (!alive || (slot.deadline != 0 && slot.deadline <= now)) ++used;
+    // The deadline is of that machine's clock.
+    if (!alive || (!foreign && slot.deadline != 0 && slot.deadline <= now)) ++used;
   }
   bool recorded = true;
   for (unsigned i = 0; i < used; ++i) {
@@ -299,7 +318,7 @@ void Markers::record(const DriverTask &task, Event event) {
 // Makes this process's marker, all zeros and in its final size, so that writing a slot later needs
 // no space.
 int Markers::open_marker() {
-  const std::string name = kMarkerPrefix + hex64(unique_number());
+  const std::string name = new_marker_name();
   // Two deaths with one marker number would count as one.
   if (journal_.has_marker(marker_number(name))) return EAGAIN;
   Descriptor marker;

@@ -53,8 +53,10 @@ class Markers {
   // and records those deaths. `label` is the driver's name as shown to people. `deaths` gets the
   // new deaths of this driver, and the tasks on which living processes have exceeded their
   // deadlines. The latter are not recorded: those processes may come back from the driver.
-  void open(const Folder *folder, std::uint64_t driver, const std::string &label,
-            std::vector<Death> *deaths);
+  // `machine` is as for Overlay::open(). A file system may keep the locks of a machine to itself,
+  // so the marker of another machine's process counts as held until it is a day old.
+  void open(const Folder *folder, std::uint32_t machine, std::uint64_t driver,
+            const std::string &label, std::vector<Death> *deaths);
 
   History history(const DriverTask &task) const;
   // As in Persistence; records passed_over once.
@@ -75,12 +77,16 @@ class Markers {
     std::vector<std::uint64_t> ids{};  // tasks of all deaths, new or not
   };
 
+  std::string new_marker_name() const;
+  // Returns whether a process of another machine made the marker.
+  bool is_foreign(const std::string &name) const;
   bool collect(const std::string &name, Found *found);
   bool record_death(std::uint64_t driver, const Record &record, Found *found);
   int append(std::uint64_t driver, const std::string &label, const Record &record, bool sync) const;
   int rewrite(std::uint64_t driver, const std::string &label, const Record &last) const;
 
   const Folder *folder_ = nullptr;
+  std::uint32_t machine_ = 0;
   std::uint64_t driver_ = 0;
   std::string label_;
   mutable std::mutex mutex_;  // guards the members below
@@ -94,7 +100,8 @@ class Markers {
   bool broken_ = false;  // the marker's file could not be written to, and is gone
 };
 
-// File names: "d-<driver>" is a journal, "a-<number>" a marker.
+// File names: "d-<driver>" is a journal, "a-<number>" a marker. In a folder that machines share,
+// the upper half of a marker's number is that of its machine.
 inline constexpr char kJournalPrefix[] = "d-";
 inline constexpr char kMarkerPrefix[] = "a-";
 

@@ -59,7 +59,7 @@ packs::View view_of(std::string_view text) {
 }  // namespace
 
 Status Overlay::open(const char *path, std::uint64_t limit, const Device &device,
-                     std::string_view options, std::shared_ptr<Overlay> *out,
+                     std::string_view options, std::uint32_t machine, std::shared_ptr<Overlay> *out,
                      std::vector<Death> *deaths) {
   auto overlay = std::make_shared<Overlay>();
   const int error = Folder::open(path, &overlay->folder_);
@@ -75,7 +75,8 @@ Status Overlay::open(const char *path, std::uint64_t limit, const Device &device
   overlay->facts_ = device_facts(device);
   const std::string label = device_label(device.identity.text(Field::device_name),
                                          device.identity.text(Field::driver_version));
-  overlay->markers_.open(&overlay->folder_, number, label, deaths);
+  overlay->has_options_ = !options.empty();
+  overlay->markers_.open(&overlay->folder_, machine, number, label, deaths);
   *out = std::move(overlay);
   return {};
 }
@@ -86,6 +87,30 @@ std::string Overlay::name_of(const packs::Digest &variant, unsigned left_out) co
 
 Status Overlay::find(const packs::Digest &variant, unsigned left_out, packs::Bytes *bytes,
                      Stored *out) const {
+  Status own = find_own(variant, left_out, bytes, out);
+  // The rung that made another user's binary is not known, nor what options it had besides its own.
+  const bool asks_others = !own.ok() && left_out == 0 && !has_options_;
+  return asks_others && find_others(variant, bytes, out) ? Status() : own;
+}
+
+bool Overlay::find_others(const packs::Digest &variant, packs::Bytes *bytes, Stored *out) const {
+  for (const std::shared_ptr<const packs::Pack> &pack : others_) {
+    packs::TargetRef target;
+    if (!pack->find_target(key_, &target).ok() || !target) continue;
+    const packs::BinaryRef binary = target.find_binary(variant);
+    if (!binary) continue;
+    const packs::ProvenanceRef made = binary.provenance;
+    if (made_for_any_driver_ && packs::compare_versions(made.driver(), driver_) > 0) continue;
+    if (!pack->read_blob(binary.blob, bytes, &out->binary).ok()) continue;
+    out->id = binary.blob.xxh3();
+    out->finality = made.finality();
+    return true;
+  }
+  return false;
+}
+
+Status Overlay::find_own(const packs::Digest &variant, unsigned left_out, packs::Bytes *bytes,
+                         Stored *out) const {
   const std::string name = name_of(variant, left_out);
   struct stat info {};
   Descriptor descriptor;

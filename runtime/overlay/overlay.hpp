@@ -28,13 +28,18 @@ class Overlay final : public Persistence {
  public:
   // Opens or makes the folder, and reads the journal of the device's driver. `options` are build
   // options that every program gets besides its own: with other options the driver counts as
-  // another driver, with entries of its own.
+  // another driver, with entries of its own. `machine` is 0 if only this machine uses the folder,
+  // else machine_number().
   static Status open(const char *path, std::uint64_t limit, const Device &device,
-                     std::string_view options, std::shared_ptr<Overlay> *out,
+                     std::string_view options, std::uint32_t machine, std::shared_ptr<Overlay> *out,
                      std::vector<Death> *deaths);
 
   // From now on, finds and stores only binaries for this number; 0 is for loaders without one.
   void keep_apart(std::uint64_t number) { key_hash_ ^= number; }
+  // From now on, also finds binaries in these packs of other users, which are trusted.
+  void also_search(std::vector<std::shared_ptr<const packs::Pack>> packs) {
+    others_ = std::move(packs);
+  }
 
   Checked check(const DriverTask &task, const CheckOptions &options) override;
   Status attempt(const DriverTask &task, std::uint32_t deadline,
@@ -53,6 +58,10 @@ class Overlay final : public Persistence {
                       packs::Finality finality) const;
 
  private:
+  Status find_own(const packs::Digest &variant, unsigned left_out, packs::Bytes *bytes,
+                  Stored *out) const;
+  // Finds a binary for this device and driver in the packs of other users.
+  bool find_others(const packs::Digest &variant, packs::Bytes *bytes, Stored *out) const;
   // Returns whether the task is passed over because of its own history, and records that.
   bool pass_over(const DriverTask &task, const History &history, const CheckOptions &options);
   // Of finish.cpp.
@@ -77,6 +86,8 @@ class Overlay final : public Persistence {
   bool made_for_any_driver_ = false;  // the key does not name the driver's version
   std::string driver_number_;         // number of the present driver and system
   std::string facts_;                 // facts of the device, for entries
+  bool has_options_ = false;          // programs get build options that no pack knows of
+  std::vector<std::shared_ptr<const packs::Pack>> others_;
   Markers markers_;
 };
 

@@ -126,7 +126,7 @@ Status store(const char *overlay, cl_device_id id, cl_program program, std::stri
   const auto notes = runtime::known_driver_notes(device.identity, device.description);
   std::shared_ptr<runtime::Overlay> persistence;
   std::vector<runtime::Death> deaths;  // not read: a refusal has its reason
-  if (Status s = runtime::Overlay::open(overlay, cached::kLimit, device, notes.options,
+  if (Status s = runtime::Overlay::open(overlay, cached::kLimit, device, notes.options, 0,
                                         &persistence, &deaths);
       !s.ok()) {
     return s;

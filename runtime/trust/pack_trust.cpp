@@ -43,17 +43,36 @@ Status PackTrust::distrust() const {
                        "a part of the pack does not have the BLAKE2b hash that names it");
 }
 
-Status take_trust(const kiln_trust &trust, Loader *loader) {
+namespace {
+
+// Opens the pack again, checked by `*out`, and judges its root.
+Status open_judged(const kiln_trust &trust, std::shared_ptr<const packs::Pack> *pack,
+                   packs::Bytes *scratch, std::shared_ptr<const Trust> *out) {
   const kiln_signature_functions *const functions = trust.functions;
   if (functions == nullptr || functions->size < sizeof(*functions)) {
     return Status::error(Code::bad_argument,
                          "kiln_trust: functions is not what kiln_signatures() gives");
   }
   auto made = std::make_shared<PackTrust>(*functions, trust.policy != KILN_TRUST_WARN);
-  Status status = loader->pack->open_again(made, &loader->pack);
-  if (status.ok()) status = made->judge(*loader->pack, trust, &loader->scratch);
-  loader->trust = std::move(made);
+  Status status = (*pack)->open_again(made, pack);
+  if (status.ok()) status = made->judge(**pack, trust, scratch);
+  *out = std::move(made);
   return status;
+}
+
+}  // namespace
+
+Status accept_pack(const kiln_trust &trust, std::shared_ptr<const packs::Pack> *pack) {
+  kiln_trust required = trust;
+  required.policy = KILN_TRUST_REQUIRE;
+  required.smallest_revision = 0;
+  packs::Bytes scratch;
+  std::shared_ptr<const Trust> ignored;
+  return open_judged(required, pack, &scratch, &ignored);
+}
+
+Status take_trust(const kiln_trust &trust, Loader *loader) {
+  return open_judged(trust, &loader->pack, &loader->scratch, &loader->trust);
 }
 
 }  // namespace kiln::runtime

@@ -33,6 +33,10 @@ class PackTrust final : public Trust {
   mutable std::atomic<bool> forged_{false};  // a part that does not match its name was accepted
 };
 
+// Opens a pack of another user's again, from then on checked as it is read. Fails unless it is
+// signed as `trust` requires, whatever its policy is and of whatever revision the pack is.
+Status accept_pack(const kiln_trust &trust, std::shared_ptr<const packs::Pack> *pack);
+
 // Makes a loader, which must have its pack, require signatures; from then on its pack is checked.
 Status take_trust(const kiln_trust &trust, Loader *loader);
 

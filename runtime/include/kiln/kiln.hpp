@@ -273,6 +273,10 @@ struct LoaderOptions : kiln_loader_options {
   void use_overlay(const char *folder, std::uint64_t limit = 0) {
     kiln_loader_use_overlay(this, folder, limit);
   }
+  /// See kiln_loader_use_shared().
+  void use_shared(const char *folder, std::uint64_t limit = 0) {
+    kiln_loader_use_shared(this, folder, limit);
+  }
 };
 
 /// A loader: a pack, a device and a context.

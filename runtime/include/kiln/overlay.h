@@ -24,6 +24,23 @@ extern "C" {
 KILN_API void kiln_loader_use_overlay(kiln_loader_options *options, const char *folder,
                                       uint64_t limit);
 
+/** Connects an overlay that users and machines share to the loaders that are created with
+ * `options`. Each user has a folder in it, FOLDER/<uid>, which is an overlay as above for all
+ * processes of this user, on whatever machine. What another user compiled is taken only from
+ * FOLDER/<uid>.kiln, a pack that `kiln overlay build --shared` signed, and only if a key signed it
+ * that kiln_loader_use_trust() names in the same options (its `threshold` counts, its
+ * `smallest_revision` does not). Without keys nothing of another user's is read. File systems
+ * without locks (NFS) will do; no crash of the driver is then remembered. Sets the same members as
+ * kiln_loader_use_overlay(); the last call counts.
+ * @param options options to set; NULL does nothing.
+ * @param folder an existing folder in which each user may make files and nobody may replace
+ * another's: sticky if others than its owner may write to it (mode 1770 or 1777), and no symbolic
+ * link. The string is needed until kiln_loader_create() returns. A folder that cannot be used is no
+ * error, as above. Not on Windows. NULL: no overlay.
+ * @param limit bytes of this user's binaries to keep, as above. */
+KILN_API void kiln_loader_use_shared(kiln_loader_options *options, const char *folder,
+                                     uint64_t limit);
+
 /** Announces that this process is about to end on purpose, so that the next start does not take its
  * unfinished loads for crashes of the driver. Call it in a handler of SIGTERM and before _exit();
  * exit() and kiln_loader_release() do not need it. Async-signal-safe. Later loads are not

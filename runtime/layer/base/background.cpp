@@ -152,8 +152,11 @@ void start_builder() {
   const Clock::rep then = now + Clock::duration(kStartAgain).count();
   if (!starts_builder() || now < due || !next_start.compare_exchange_strong(due, then)) return;
   const int error = errno;
-  run_apart({kiln_path(), "overlay", "build", settings().overlay, "--after",
-             std::to_string(getpid()), "-j1"});
+  std::vector<std::string> words = {kiln_path(), "overlay", "build", settings().overlay};
+  if (!settings().shared.empty())
+    words = {words[0], words[1], words[2], settings().shared, "--shared"};
+  words.insert(words.end(), {"--after", std::to_string(getpid()), "-j1"});
+  run_apart(words);
   errno = error;
 }
 

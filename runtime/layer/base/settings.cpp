@@ -8,6 +8,7 @@
 
 #include "runtime/layer/base/process.hpp"
 #include "runtime/load/rungs.hpp"
+#include "runtime/overlay/shared_folder.hpp"
 
 namespace kiln::layer {
 namespace {
@@ -48,11 +49,23 @@ Require required() {
   return static_cast<Require>(1 + (found - std::begin(kRequireWords)));
 }
 
+// A shared folder that cannot be used is none, as an overlay.
+void use_shared(Settings *made) {
+  made->shared = variable("KILN_SHARED");
+  made->keys = parts(variable("KILN_KEYS"));
+  if (made->shared.empty()) return;
+  const packs::Status status = runtime::own_overlay(made->shared.c_str(), &made->overlay);
+  if (status.ok()) return;
+  complain("KILN_SHARED is not used: " + status.message);
+  made->shared.clear();
+}
+
 // An unknown word is the lowest rung, for the same reason.
 void force_rung(Settings *made) {
   made->rung = variable("KILN_RUNG");
   if (made->rung.empty()) return;
   made->overlay.clear();
+  made->shared.clear();
   if (runtime::leave_out_above(made->rung, &made->above_rung)) return;
   complain("KILN_RUNG=" + made->rung +
            ": expected exact, intermediate, il or source; taken as source");
@@ -68,6 +81,7 @@ Settings read_settings() {
   made.serve = variable("KILN_LAYER") == "serve";
   made.packs = packs();
   made.overlay = variable("KILN_OVERLAY");
+  use_shared(&made);
   made.background = variable("KILN_BACKGROUND") != "0";
   made.tuned = variable("KILN_TUNED") != "0";
   made.report = variable("KILN_REPORT");

@@ -29,11 +29,14 @@ struct Settings {
   // KILN_PACK: files, and folders of *.kiln files; otherwise the existing folders of KILN_PACK_PATH
   // or kSystemPacks.
   std::vector<std::string> packs;
-  std::string overlay;        // KILN_OVERLAY: folder; empty: none
-  bool background = true;     // start `kiln overlay build`; off with KILN_BACKGROUND=0
-  bool tuned = true;          // use measured work-group sizes; off with KILN_TUNED=0
-  std::string report;         // KILN_REPORT: file for a JSON line per program; empty: none
-  std::string report_folder;  // KILN_REPORT_DIR: the same as a file per process; empty: none
+  std::string overlay;  // KILN_OVERLAY: folder; empty: none
+  // KILN_SHARED: folder that users share, and `overlay` is this user's in it; empty: none.
+  std::string shared;
+  std::vector<std::string> keys;  // KILN_KEYS: public keys whose packs of other users are used
+  bool background = true;         // start `kiln overlay build`; off with KILN_BACKGROUND=0
+  bool tuned = true;              // use measured work-group sizes; off with KILN_TUNED=0
+  std::string report;             // KILN_REPORT: file for a JSON line per program; empty: none
+  std::string report_folder;      // KILN_REPORT_DIR: the same as a file per process; empty: none
   Require require = Require::nothing;  // KILN_REQUIRE; while serving only
   // KILN_RUNG; while serving only: the rung at which loads begin, and the KILN_LOAD_* bits that
   // leave out the rungs above it. No overlay is used then. Empty and 0: none.

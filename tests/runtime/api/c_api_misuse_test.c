@@ -130,6 +130,7 @@ static void test_parts_not_connected(void) {
         "kiln_loader_options: trust without kiln_loader_use_trust()");
   kiln_loader_use_trust(&options, NULL);
   kiln_loader_use_overlay(NULL, "folder", 0);
+  kiln_loader_use_shared(NULL, "folder", 0);
   kiln_loader_use_trust(NULL, &trust);
   SUCCEEDS(kiln_loader_create(device, pack, &options, &made, &e));
   kiln_loader_release(made);

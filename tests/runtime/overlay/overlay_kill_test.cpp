@@ -33,7 +33,7 @@ std::shared_ptr<Overlay> open_overlay(const std::string &path,
   kiln_device *device = fake_device();
   std::shared_ptr<Overlay> overlay;
   const packs::Status status =
-      Overlay::open(path.c_str(), std::uint64_t{4} << 30, *device->device, {}, &overlay, deaths);
+      Overlay::open(path.c_str(), std::uint64_t{4} << 30, *device->device, {}, 0, &overlay, deaths);
   kiln_device_release(device);
   CHECK(status.message == "");
   return overlay;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/signing.hpp"
 #include "kiln/signed.hpp"
@@ -257,6 +260,74 @@ TEST_CASE("a loader that requires signatures takes nothing else from the overlay
   CHECK(rung(swapped.get()) == KILN_RUNG_OVERLAY);
   CHECK(rung(nullptr) == KILN_RUNG_OVERLAY);
 }
+
+#ifndef _WIN32
+TEST_CASE("another user's binaries are taken only with a signature of a named key", "[trust]") {
+  const packs::Bytes full = written(fake_contents());
+  packs::Contents contents = fake_contents();
+  contents.targets.clear();
+  const packs::Bytes base = signed_by(kSignerKey, written(contents), 7);
+  const Trust require({kSignerPublic}, 5);
+  const Trust warn({kSignerPublic}, 0, KILN_TRUST_WARN);
+  const Trust none({kSignerPublic}, 0, KILN_TRUST_NONE);
+  const Trust two({Demanding::kOtherPublic, kSignerPublic}, 0, KILN_TRUST_WARN, 2);
+  const packs::Bytes good = signed_by(kSignerKey, full);
+  packs::Bytes changed = good;
+  replace_all(&changed, bytes_of("the binary"), bytes_of("THE BINARY"));
+  // Returns the rung that gives the program if another user has put the bytes there.
+  const auto rung = [&](const packs::Bytes &bytes, const kiln_trust *trust,
+                        const char *name = "4242.kiln") {
+    const TemporaryFolder folder;
+    const std::filesystem::path shared = folder.path() / "shared";
+    REQUIRE(mkdir(shared.c_str(), 0700) == 0);
+    REQUIRE(chmod(shared.c_str(), 01777) == 0);
+    folder.write(std::string("shared/") + name, std::string(bytes.begin(), bytes.end()));
+    LoaderOptions options;
+    options.use_shared(shared.c_str());
+    kiln_loader_use_trust(&options, trust);
+    const kiln_rung first = FakeLoad(base, 0, "p", nullptr, &options).rung();
+    // What another user has is not stored once more.
+    const auto own = names_in(shared / std::to_string(geteuid()), "e-");
+    CHECK(own.size() == (first == KILN_RUNG_OVERLAY ? 0u : 1u));
+    return first;
+  };
+  CHECK(rung(good, require.get()) == KILN_RUNG_OVERLAY);  // whose revision is lower
+  CHECK(rung(good, warn.get()) == KILN_RUNG_OVERLAY);
+  CHECK(rung(good, none.get()) == KILN_RUNG_IL);
+  CHECK(rung(good, nullptr) == KILN_RUNG_IL);
+  CHECK(rung(good, two.get()) == KILN_RUNG_IL);
+  CHECK(rung(full, warn.get()) == KILN_RUNG_IL);
+  CHECK(rung(signed_by(kOtherKey, full), warn.get()) == KILN_RUNG_IL);
+  CHECK(rung(signed_by(kOtherKey, full), require.get()) == KILN_RUNG_IL);
+  CHECK(rung(forged_root(), warn.get()) == KILN_RUNG_IL);
+  CHECK(rung(with_false_name("the binary"), warn.get()) == KILN_RUNG_IL);
+  CHECK(rung(with_false_name(nullptr), warn.get()) == KILN_RUNG_IL);
+  CHECK(rung(changed, warn.get()) == KILN_RUNG_IL);
+  CHECK(rung({}, warn.get()) == KILN_RUNG_IL);
+  CHECK(rung(good, warn.get(), "4242.kiln.tmp") == KILN_RUNG_IL);
+  CHECK(rung(good, warn.get(), "user.kiln") == KILN_RUNG_IL);
+  CHECK(rung(good, warn.get(), ".kiln") == KILN_RUNG_IL);
+}
+
+TEST_CASE("no link and no pipe in a shared folder is followed", "[trust]") {
+  packs::Contents contents = fake_contents();
+  contents.targets.clear();
+  const packs::Bytes base = written(contents);
+  const packs::Bytes good = signed_by(kSignerKey, written(fake_contents()));
+  const TemporaryFolder folder;
+  const std::filesystem::path shared = folder.path() / "shared";
+  REQUIRE(mkdir(shared.c_str(), 0700) == 0);
+  const auto target = folder.write("elsewhere.kiln", std::string(good.begin(), good.end()));
+  std::filesystem::create_symlink(target, shared / "1.kiln");
+  REQUIRE(mkfifo((shared / "2.kiln").c_str(), 0600) == 0);
+  REQUIRE(mkdir((shared / "3.kiln").c_str(), 0700) == 0);
+  const Trust warn({kSignerPublic}, 0, KILN_TRUST_WARN);
+  LoaderOptions options;
+  options.use_shared(shared.c_str());
+  warn.use_for(&options);
+  CHECK(FakeLoad(base, 0, "p", nullptr, &options).rung() == KILN_RUNG_IL);
+}
+#endif
 
 TEST_CASE("a demand that breaks its rules is refused", "[trust]") {
   const packs::Bytes pack = signed_by(kSignerKey, written(fake_contents()));
