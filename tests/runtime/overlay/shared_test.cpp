@@ -114,7 +114,8 @@ TEST_CASE_METHOD(SharedFixture, "a folder in which others could replace files is
   const fs::path link = temporary.path() / "link";
   fs::create_symlink(shared, link);
   CHECK(SharedStart(base, link).refusal() == link.string() + ": it is a symbolic link");
-  CHECK(SharedStart(base, link.string() + "/").refusal() == link.string() + ": it is a symbolic link");
+  CHECK(SharedStart(base, link.string() + "/").refusal() ==
+        link.string() + ": it is a symbolic link");
 }
 
 TEST_CASE_METHOD(SharedFixture, "a user's folder that is not this user's alone is refused",
@@ -296,8 +297,7 @@ Counts look_again(const SharedFixture &machine, uid_t user, const std::set<std::
     for (const std::uint32_t i : loaded) {
       const SharedStart start(machine.base, machine.shared, kPrograms[i]);
       // A kill may have come inside the driver.
-      const bool is_quarantined =
-          start.load.reason(KILN_RUNG_OVERLAY).rfind("quarantined", 0) == 0;
+      const bool is_quarantined = start.load.reason(KILN_RUNG_OVERLAY).rfind("quarantined", 0) == 0;
       seen.lost += start.load.rung() == KILN_RUNG_OVERLAY || is_quarantined ? 0 : 1;
     }
     (void)!write(ends[1], &seen, sizeof(seen));
