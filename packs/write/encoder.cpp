@@ -20,7 +20,8 @@ namespace {
 constexpr int kLevel = 19;
 // For binaries that starts decode: faster to decode than at level 19, for some more bytes.
 constexpr int kFastLevel = 12;
-constexpr std::size_t kMostTried = 48;  // blobs that a dictionary is tried on
+constexpr std::size_t kMostTried = 48;   // blobs that a dictionary is tried on
+constexpr std::size_t kMostEarlier = 4;  // earlier sources or modules that are tried as bases
 
 Status zstd_error(std::size_t code) {
   return Status::error(Code::io_error, std::string("zstd: ") + ZSTD_getErrorName(code));
@@ -247,6 +248,14 @@ std::vector<BlobSource> Encoder::bases_for(const BlobSource &source, const BlobU
   if (use.kind == BlobKind::binary && il != il_.end()) {
     for (const BlobSource &module : il->second) add(module);
   }
+  // Sources and modules of one project resemble each other. Only on request: readers that know no
+  // bases refuse the pack.
+  const auto earlier = earlier_.find(use.kind);
+  if (options_.purpose == Purpose::fleet && earlier != earlier_.end()) {
+    const std::vector<BlobSource> &all = earlier->second;
+    std::for_each(all.end() - static_cast<std::ptrdiff_t>(std::min(all.size(), kMostEarlier)),
+                  all.end(), add);
+  }
   const auto dictionary = dictionaries_.find(group_of(use));
   if (dictionary != dictionaries_.end()) add(dictionary->second);
   return bases;
@@ -287,7 +296,10 @@ Status Encoder::code(const BlobSource &source, const BlobUse &use, View raw, Enc
 }
 
 void Encoder::remember(const BlobSource &source, const BlobUse &use, const EncodedBlob &coded) {
-  if (use.kind == BlobKind::source || use.kind == BlobKind::il) of_programs_.insert(source.name());
+  if (use.kind == BlobKind::source || use.kind == BlobKind::il) {
+    of_programs_.insert(source.name());
+    if (!coded.base || bases_of(*coded.base) == 0) earlier_[use.kind].push_back(source);
+  }
   if (coded.base) bases_.emplace(source.name(), bases_of(*coded.base) + 1);
 }
 

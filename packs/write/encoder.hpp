@@ -93,10 +93,11 @@ class Encoder : public BlobForms {
 
   WriteOptions options_;
   Context context_;
-  std::map<Digest, std::vector<BlobSource>> il_;    // by variant
-  std::set<Digest> of_programs_;                    // names of stored source and IL
-  std::map<std::string, BlobSource> dictionaries_;  // by group
-  std::map<Digest, unsigned> bases_;                // of stored blobs with bases
+  std::map<Digest, std::vector<BlobSource>> il_;         // by variant
+  std::set<Digest> of_programs_;                         // names of stored source and IL
+  std::map<std::string, BlobSource> dictionaries_;       // by group
+  std::map<Digest, unsigned> bases_;                     // of stored blobs with bases
+  std::map<BlobKind, std::vector<BlobSource>> earlier_;  // source and IL with at most one base
 };
 
 }  // namespace kiln::packs

@@ -16,9 +16,10 @@
 //   programs, creates their kernels and reads their binaries; the CPU time of `kiln build -j1`
 //   without a store, divided by that (medians); the time of -j2 divided by that of -j1 (the best of
 //   each). All start with empty driver caches, and take turns ROUNDS times (3; 0: no device).
-// * Packs: their sizes as archive (uncompressed, the file then compressed by zstd), fleet and
-//   startup, divided by that of one zstd stream of what they hold (level 19). With OPTIONs also for
-//   a pack that these build: --virtual neo:skl,dg1
+// * Packs: their sizes as archive (uncompressed, the file then compressed by zstd), fleet, sent
+//   (all layers as published, with uncompressed binaries) and startup, divided by that of one zstd
+//   stream of what they hold (level 19). With OPTIONs also for a pack that these build:
+//   --virtual neo:skl,dg1
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -45,6 +46,8 @@
 #include "builder/jobs/job_store.hpp"
 #include "builder/prove/proof.hpp"
 #include "builder/prove/result_check.hpp"
+#include "builder/publish/oci_folder.hpp"
+#include "builder/publish/publish.hpp"
 #include "kiln/packs/dictionary.hpp"
 #include "kiln/packs/pack.hpp"
 #include "kiln/packs/writer.hpp"
@@ -233,7 +236,7 @@ void build_bare(const builder::DeviceInfo &info, const packs::Contents &base,
   }
 }
 
-constexpr char kSizes[] = "decoded, MB | solid, KB | archive | fleet | startup";
+constexpr char kSizes[] = "decoded, MB | solid, KB | archive | fleet | sent | startup";
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -270,6 +273,19 @@ Cost cost_of(const std::string &kiln, const std::vector<std::string> &words) {
   return {builder::milliseconds_since(start) / 1000, cpu};
 }
 
+// Returns the size of all layers of a pack with the programs of one and the binaries of another.
+std::size_t published_size(const std::string &programs, const std::string &binaries) {
+  packs::Contents contents = contents_of(programs);
+  contents.targets = contents_of(binaries).targets;
+  auto folder = builder::OciFolder::open_to_add(programs + ".oci", {});
+  must(folder.status());
+  const auto published = builder::publish_pack(contents, &*folder, {});
+  must(published.status());
+  std::size_t size = 0;
+  for (const builder::ArtifactLayer &layer : published->layers) size += layer.blob.size;
+  return size;
+}
+
 // Prints the sizes of the pack's contents for each purpose by that of one stream of its distinct
 // blobs.
 void print_sizes(const char *shape, const std::string &file) {
@@ -303,14 +319,20 @@ void print_sizes(const char *shape, const std::string &file) {
   std::string row =
       fmt::format("| {} | {:.2f} | {:.0f} |", shape, static_cast<double>(all.size()) / 1e6,
                   static_cast<double>(solid) / 1e3);
-  for (const auto purpose : {packs::Purpose::raw, packs::Purpose::fleet, packs::Purpose::startup}) {
+  const auto stored_for = [&](packs::Purpose purpose, const std::string &path) {
     packs::WriteOptions options;
     options.purpose = purpose;
     options.train = packs::train_dictionary;
-    must(packs::write_pack(contents, file + ".sized", options));
-    std::ifstream in(file + ".sized", std::ios::binary);
-    const packs::Bytes bytes(std::istreambuf_iterator<char>(in), {});
-    const std::size_t size = purpose == packs::Purpose::raw ? compressed_size(bytes) : bytes.size();
+    must(packs::write_pack(contents, path, options));
+    std::ifstream in(path, std::ios::binary);
+    return packs::Bytes(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::string raw = file + ".raw", fleet = file + ".fleet";
+  const std::size_t archive_size = compressed_size(stored_for(packs::Purpose::raw, raw));
+  const std::size_t fleet_size = stored_for(packs::Purpose::fleet, fleet).size();
+  const std::size_t startup_size = stored_for(packs::Purpose::startup, file + ".startup").size();
+  for (const std::size_t size :
+       {archive_size, fleet_size, published_size(fleet, raw), startup_size}) {
     row += fmt::format(" {:.2f} |", static_cast<double>(size) / static_cast<double>(solid));
   }
   std::printf("%s\n", row.c_str());

@@ -174,7 +174,33 @@ TEST_CASE("a dictionary is stored once, and only where it saves more than it tak
   // Merging keeps its frames; a pack of few programs has no dictionary.
   CHECK(packed(contents_of(many), {}) == packed_for(contents, Purpose::fleet));
   contents.programs.resize(2);
-  CHECK(most_bases(*lasting(packed_for(contents, Purpose::fleet))) == 0);
+  const PackPointer few = lasting(packed_for(contents, Purpose::fleet));
+  for (const BlobRef blob : all_blobs(*few)) CHECK(!is_dictionary(*few, blob));
+}
+
+TEST_CASE("a fleet's source that resembles an earlier one is coded with that one", "[encoding]") {
+  Contents contents;
+  const Bytes common = noise(3000, 1);
+  for (unsigned i = 0; i < 6; ++i) {
+    Variant each = variant("v" + std::to_string(i), "kernel void k() {}");
+    Bytes text = common;
+    append(&text, noise(200, 2 + i));
+    each.source = BlobSource(std::move(text));
+    contents.programs.push_back({each.name, "", {each}});
+  }
+  const Bytes bytes = packed_for(contents, Purpose::fleet);
+  CHECK(bytes.size() < 3000 + 6 * 800);
+  CHECK(packed_for(contents, Purpose::startup).size() > 6 * 3000);
+  const PackPointer pack = lasting(bytes);
+  check_all_blobs(*pack);
+  CHECK(most_bases(*pack) <= 2);
+  // Merging keeps the frames, and slicing codes anew what loses its base.
+  CHECK(packed(contents_of(pack), {}) == bytes);
+  Contents cut = contents_of(pack);
+  cut.programs.erase(cut.programs.begin());
+  const PackPointer slice = lasting(packed(cut, {}));
+  check_all_blobs(*slice);
+  CHECK(all_blobs(*slice).size() == 5);
 }
 
 TEST_CASE("targets are cut out of a fleet's pack without coding anything anew", "[encoding]") {

@@ -13,7 +13,7 @@ namespace kiln::packs {
 // The purpose of a pack, which decides how its blobs are stored.
 enum class Purpose : std::uint8_t {
   startup,  // binaries decode fast, each on its own
-  fleet,    // small: with dictionaries and the variants' IL; targets can be cut out
+  fleet,    // small: with dictionaries and like blobs of programs; targets can be cut out
   raw,      // uncompressed: a start decodes nothing, and an archiver compresses the whole file
 };
 
