@@ -13,7 +13,7 @@ namespace kiln::builder {
 
 // How a run's outputs compare with the reference's, or with those of another run.
 struct CheckedRun {
-  Comparison comparison;
+  Comparison comparison{};
   double tolerance = 0;          // of the variant that ran
   bool is_with_another = false;  // another run counted, since the reference gives no results
 };
@@ -28,11 +28,11 @@ Result<CheckedRun> check_run(const packs::Program &program, const RunRequest &re
 // A run from one rung alone.
 struct RungRun {
   const char *rung = "";
-  RunResult result;
-  std::string outcome;  // of the rung in the load report; "failed" if the report has no such rung
-  std::string reason;   // why there is no result
-  CheckedRun checked;   // if the run gave a result
-  Status status;        // why the rung counts as failed; ok if the pack or the device lacks it
+  RunResult result{};
+  std::string outcome{};  // of the rung in the load report; "failed" if the report has no such rung
+  std::string reason{};   // why there is no result
+  CheckedRun checked{};   // if the run gave a result
+  Status status{};        // why the rung counts as failed; ok if the pack or the device lacks it
 };
 
 // Runs the program once from each rung but the overlay's, always as the same variant, and calls
