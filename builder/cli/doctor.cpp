@@ -34,7 +34,7 @@ const std::vector<std::string> kVariables = {
     "KILN_NEO_ROOT",   "KILN_OVERLAY",    "KILN_PACK",      "KILN_PACK_PATH",    "KILN_PTXAS",
     "KILN_REPORT",     "KILN_REPORT_DIR", "KILN_SPIRV_VAL", "KILN_SPOOL",        "KILN_STORE",
     "KILN_LLVM_SPIRV", "KILN_BACKGROUND", "KILN_MESA_ROOT", "KILN_MESA_PROGRAM", "KILN_TUNED",
-    "KILN_REQUIRE"};
+    "KILN_REQUIRE",    "KILN_SHARED",     "KILN_KEYS"};
 
 // What was found: facts for --json, lines of text, and problems.
 class Findings {

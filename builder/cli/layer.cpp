@@ -19,6 +19,7 @@
 #include "builder/layer/record_summary.hpp"
 #include "builder/process/foreground.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/publish/minisign.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -89,15 +90,19 @@ int serve_and_check(const ServeArguments &arguments, const builder::Variables &v
 }
 
 int serve(ServeArguments arguments) {
-  if (arguments.packs.empty() && arguments.overlay.empty()) {
-    return fail(
-        {Code::bad_argument, "kiln serve needs --pack or --overlay; see 'kiln serve --help'"});
+  if (arguments.packs.empty() && arguments.overlay.empty() && arguments.shared.empty()) {
+    return fail({Code::bad_argument,
+                 "kiln serve needs --pack, --overlay or --shared; see 'kiln serve --help'"});
   }
+  auto keys = builder::read_public_key_lines(arguments.keys);
+  if (!keys.ok()) return fail(keys.status());
+  arguments.keys = *std::move(keys);
   if (arguments.command.empty() == arguments.print_form.empty()) {
     return fail({Code::bad_argument, arguments.command.empty()
                                          ? "kiln serve needs a command; see 'kiln serve --help'"
                                          : "--print-env runs no command"});
   }
+  if (!arguments.overlay.empty()) unsetenv("KILN_SHARED");  // which would take its place
   std::error_code error;
   if (arguments.report.ends_with('/') || fs::is_directory(arguments.report, error)) {
     arguments.report_folder = std::exchange(arguments.report, {});
@@ -158,6 +163,17 @@ void add_serve(CLI::App &app, Command *command) {
   CLI::App *sub = app.add_subcommand(
       "serve", "Run an application with binaries from packs instead of compiling");
   add_serving_options(*sub, arguments.get());
+  CLI::Option *shared =
+      sub->add_option("--shared", arguments->shared,
+                      "As --overlay, in a sticky folder that users and machines share: DIR/<uid>")
+          ->type_name("DIR")
+          ->excludes("--overlay");
+  sub->add_option("--key", arguments->keys,
+                  "Public key, as a file or text: also use what other users of --shared signed "
+                  "with it; repeatable")
+      ->allow_extra_args(false)
+      ->needs(shared)
+      ->type_name("KEY");
   add_application(*sub, arguments.get());
   add_report_option(*sub, &arguments->report,
                     "Append a line of JSON for each program; to a folder, or with '/' at the end: "

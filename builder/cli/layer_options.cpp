@@ -111,8 +111,8 @@ Result<builder::Variables> variables_of(const LayerArguments &arguments,
   environment.layer = *layer;
   environment.preload = loader.preload;
   for (std::string &pack : environment.packs) pack = whole_path(pack);
-  for (std::string *path : {&environment.overlay, &environment.report, &environment.report_folder,
-                            &environment.spool}) {
+  for (std::string *path : {&environment.overlay, &environment.shared, &environment.report,
+                            &environment.report_folder, &environment.spool}) {
     *path = whole_path(*path);
   }
   return builder::layer_variables(environment);

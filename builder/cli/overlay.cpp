@@ -10,6 +10,7 @@
 
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -20,9 +21,13 @@
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/layer/overlay_build.hpp"
+#include "builder/process/fork_call.hpp"
+#include "builder/publish/minisign.hpp"
 #include "kiln/overlay.h"
 #include "kiln/packs/pack_folder.hpp"
+#include "kiln/packs/writer.hpp"
 #include "runtime/cached/cached_files.hpp"
+#include "runtime/overlay/shared_folder.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -35,6 +40,8 @@ struct OverlayArguments {
   bool json = false;
   builder::BuildOptions build;
   pid_t after = 0;  // a process to wait for; 0: none
+  bool is_shared = false;
+  std::string key;  // file of the secret key that signs what other users may take; empty: none
 };
 
 int show(const OverlayArguments &options) {
@@ -148,7 +155,7 @@ Result<builder::OverlayBuild> build_all(const OverlayArguments &options,
   BuildProgress progress;
   builder::OverlayBuild all;
   for (;;) {
-    auto some = builder::build_overlay(options.folder, devices, options.build,
+    auto some = builder::build_overlay(options.folder, devices, options.build, options.is_shared,
                                        options.after == 0 ? &progress : nullptr);
     end_progress();
     if (!some.ok()) return some;
@@ -160,7 +167,44 @@ Result<builder::OverlayBuild> build_all(const OverlayArguments &options,
   }
 }
 
-int build(const OverlayArguments &options) {
+// Offers what the overlay `own` has to other users of the shared folder, as a signed pack.
+Status sign_for_others(const std::string &shared, const std::string &own, const std::string &key) {
+  const auto folder = builder::read_overlay(own);
+  if (!folder.ok()) return folder.status();
+  const packs::Contents contents = builder::overlay_contents(*folder);
+  if (contents.targets.empty()) return {};
+  const auto scratch = builder::TemporaryFolder::make();
+  if (!scratch.ok()) return scratch.status();
+  const std::string path = scratch->path() + "/signed.kiln";
+  Status status = packs::write_raw_pack(contents, path);
+  std::shared_ptr<const packs::Pack> pack;
+  if (status.ok()) status = packs::Pack::open_file(path.c_str(), &pack);
+  if (!status.ok()) return status;
+  const std::string text = packs::statement(pack->superblock(), packs::root_name(*pack), 1);
+  const auto texts = builder::sign_by_minisign(key, {text}, "kiln overlay");
+  if (!texts.ok()) return texts.status();
+  packs::Signature signature;
+  status = packs::read_detached(*pack, texts->front(), &signature);
+  if (status.ok()) status = packs::write_signed(*pack, {signature}, path);
+  if (!status.ok()) return status;
+  const packs::Descriptor file(packs::open_at(packs::kWorkingFolder, path.c_str(), O_RDONLY));
+  std::error_code error;
+  packs::Bytes bytes(fs::file_size(path, error));
+  std::size_t size = bytes.size();
+  if (const int failed = packs::read_all(file.get(), 0, bytes.data(), &size); failed != 0) {
+    return runtime::file_failure(path, failed);
+  }
+  umask(S_IWGRP | S_IWOTH);  // others are to read the file
+  return runtime::write_for_others(shared.c_str(), {bytes.data(), size});
+}
+
+int build(const OverlayArguments &given) {
+  OverlayArguments options = given;
+  const std::string &shared = given.folder;
+  if (options.is_shared) {
+    const Status status = runtime::own_overlay(shared.c_str(), &options.folder);
+    if (!status.ok()) return fail(status);
+  }
   std::error_code error;
   if (!fs::is_directory(options.folder, error)) {
     return fail({Code::not_found, options.folder + ": no such folder"});
@@ -188,6 +232,10 @@ int build(const OverlayArguments &options) {
     auto built = build_all(options, *devices);
     if (!built.ok()) return fail(built.status());
     result = *std::move(built);
+  }
+  if (!options.key.empty()) {
+    const Status status = sign_for_others(shared, options.folder, options.key);
+    if (!status.ok()) return fail(status);
   }
   print_result(options, result);
   return result.failures.empty() ? kDone : kSomeFailed;
@@ -230,6 +278,15 @@ void add_overlay(CLI::App &app, Command *command) {
   CLI::App *built =
       add("build",
           "Build the programs that the layer noted, for later starts of their applications", build);
+  CLI::Option *shared = built->add_flag(
+      "--shared", options->is_shared,
+      "The folder is one that users share: build in this user's overlay, folder/<uid>");
+  add_secret_key_option(*built, &options->key);
+  built->get_option("--secret-key")
+      ->needs(shared)
+      ->description(
+          "Also sign all of this overlay for other users, as folder/<uid>.kiln, with "
+          "this secret key of minisign, which asks for its password");
   add_jobs_option(*built, &options->build.jobs);
   add_timeout_option(*built, &options->build.limits.timeout,
                      "Seconds that each step of a job may take");

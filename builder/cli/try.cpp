@@ -198,6 +198,7 @@ int run_in(const TryArguments &arguments, const std::string &output, const std::
   }
   print_preload(loader);
   unsetenv("KILN_OVERLAY");  // the pack alone is tried
+  unsetenv("KILN_SHARED");
   const off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR);
 
   const auto recorded = run_application(arguments, recording, *to_record, "record", folder);

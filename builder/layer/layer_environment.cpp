@@ -151,6 +151,8 @@ Result<Variables> layer_variables(const LayerEnvironment &environment) {
   add("KILN_SPOOL", environment.spool);
   add("KILN_PACK", packs);
   add("KILN_OVERLAY", environment.overlay);
+  add("KILN_SHARED", environment.shared);
+  add("KILN_KEYS", fmt::format("{}", fmt::join(environment.keys, ":")));
   add("KILN_REPORT", environment.report);
   add("KILN_REQUIRE", environment.require);
   add("KILN_RUNG", environment.rung);

@@ -16,6 +16,8 @@ struct LayerEnvironment {
   std::string layer;
   std::vector<std::string> packs;  // files, and folders of *.kiln files
   std::string overlay;             // empty: none
+  std::string shared;              // folder that users share; empty: none
+  std::vector<std::string> keys;   // lines of public keys, for `shared`
   std::string report;              // empty: none
   std::string report_folder;       // empty: none
   std::string preload;             // an ICD loader that takes layers; empty: none is needed

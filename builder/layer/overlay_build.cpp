@@ -236,14 +236,15 @@ std::string noted_folder(const std::string &overlay) { return overlay + cached::
 
 Result<OverlayBuild> build_overlay(const std::string &overlay,
                                    const std::vector<DeviceInfo> &devices,
-                                   const BuildOptions &options, BuildObserver *observer) {
+                                   const BuildOptions &options, bool is_shared,
+                                   BuildObserver *observer) {
   OverlayBuild out;
   if (Status s = sweep(overlay, devices, &out); !s.ok()) return s;
   const auto waiting = cached::count_programs(overlay);
   if (!waiting.ok()) return waiting.status();
   if (waiting->all_noted() == 0) return out;
   BuildOptions own = options;
-  own.store = {noted_folder(overlay) + kStore};
+  own.store = {is_shared ? "" : noted_folder(overlay) + kStore};
   for (const DeviceInfo &device : devices) {
     if (Status s = build_for(overlay, device, own, observer, &out); !s.ok()) return s;
   }

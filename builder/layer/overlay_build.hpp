@@ -25,14 +25,16 @@ struct OverlayBuild {
 // Builds the noted programs for the devices whose present drivers they were noted for, with the
 // launches that were noted, and writes each to OVERLAY/programs. A program that a job failed for is
 // not tried again with this driver, and the layer says why. Drops what was noted for an earlier
-// driver of one of the devices. A killed build goes on from the last finished job. Fails with
+// driver of one of the devices. A killed build goes on from the last finished job; not in a folder
+// that machines share, whose file system may have no locks, which a store needs. Fails with
 // Code::io_error if the overlay cannot be used. `options` need no store. `observer` may be null.
 //
 // Call it with the folder locked, and again until nothing is noted: an application may note more
-// meanwhile.
+// meanwhile. Without locks, two builds at once do the same work twice.
 Result<OverlayBuild> build_overlay(const std::string &overlay,
                                    const std::vector<DeviceInfo> &devices,
-                                   const BuildOptions &options, BuildObserver *observer);
+                                   const BuildOptions &options, bool is_shared,
+                                   BuildObserver *observer);
 
 // Removes what was noted.
 Status clear_noted(const std::string &overlay);

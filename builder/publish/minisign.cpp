@@ -21,17 +21,17 @@ namespace {
 constexpr std::string_view kMinisig = ".minisig";
 constexpr std::size_t kMaxText = 16u << 10;  // bytes of a file; minisign's files have about 300
 
-Result<packs::PublicKey> read_public_key(const std::string &path_or_line) {
-  packs::PublicKey key;
-  const auto text = read_small_file(path_or_line);
+// Returns the text of the key, which it checks.
+Result<std::string> read_public_key(const std::string &path_or_line, packs::PublicKey *key) {
+  auto text = read_small_file(path_or_line);
   if (text.ok()) {
-    const Status s = packs::parse_public_key(*text, &key);
-    if (s.ok()) return key;
+    const Status s = packs::parse_public_key(*text, key);
+    if (s.ok()) return text;
     return Status(s.code, path_or_line + ": " + s.message);
   }
   const bool is_line =
-      text.status().code == Code::not_found && packs::parse_public_key(path_or_line, &key).ok();
-  if (is_line) return key;
+      text.status().code == Code::not_found && packs::parse_public_key(path_or_line, key).ok();
+  if (is_line) return path_or_line;
   return as_failed(text.status());
 }
 
@@ -105,11 +105,24 @@ Result<packs::Detached> read_detached_files(const std::string &minisig) {
 Result<std::vector<packs::PublicKey>> read_public_keys(const std::vector<std::string> &keys) {
   std::vector<packs::PublicKey> read;
   for (const std::string &key : keys) {
-    auto one = read_public_key(key);
-    if (!one.ok()) return one.status();
-    read.push_back(*one);
+    packs::PublicKey one;
+    const auto text = read_public_key(key, &one);
+    if (!text.ok()) return text.status();
+    read.push_back(one);
   }
   return read;
+}
+
+Result<std::vector<std::string>> read_public_key_lines(const std::vector<std::string> &keys) {
+  std::vector<std::string> lines;
+  for (const std::string &key : keys) {
+    packs::PublicKey ignored;
+    auto text = read_public_key(key, &ignored);
+    if (!text.ok()) return text.status();
+    text->erase(text->find_last_not_of("\r\n") + 1);
+    lines.push_back(text->substr(text->rfind('\n') + 1));  // after the comment, if there is one
+  }
+  return lines;
 }
 
 Result<packs::Demand> PublicKeys::demand() const {

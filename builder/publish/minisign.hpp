@@ -41,6 +41,9 @@ Result<packs::Detached> read_detached_files(const std::string &minisig);
 // line that is not a key.
 Result<std::vector<packs::PublicKey>> read_public_keys(const std::vector<std::string> &keys);
 
+// Returns the lines of the keys, each read as read_public_keys() does.
+Result<std::vector<std::string>> read_public_key_lines(const std::vector<std::string> &keys);
+
 // What a command demands of a pack's signatures.
 struct PublicKeys {
   std::vector<std::string> keys;

@@ -26,12 +26,12 @@ from applications_test import HERE, UNOPTIMISED, interpreter
 KILN, LAYER, RUNTIME = (os.path.abspath(path) for path in sys.argv[1:4])
 MODULE = Path(__file__).resolve().parents[2] / "runtime" / "python"
 
-# Runs a script after install(PACK, OVERLAY, REPORT), whose report has what report() has.
+# Runs a script after install(PACK, KIND=OVERLAY, REPORT), whose report has what report() has.
 RUNNER = """
 import json, runpy, sys
 import kiln.pyopencl
-pack, overlay, report, script = sys.argv[1:]
-kiln.pyopencl.install(pack, overlay=overlay or None, report=report)
+pack, kind, overlay, report, script = sys.argv[1:]
+kiln.pyopencl.install(pack, report=report, **{kind: overlay or None})
 runpy.run_path(script, run_name="__main__")
 with open(report) as lines:
     assert [json.loads(line) for line in lines] == kiln.pyopencl.report()
@@ -107,9 +107,9 @@ def run(*command, cached=False, **variables):
     return Run(done.stdout, done.stderr, [json.loads(line) for line in lines], home)
 
 
-def with_pack(pack, application, overlay="", **options):
+def with_pack(pack, application, overlay="", kind="overlay", **options):
     """Runs an application with kiln.pyopencl."""
-    return run(PYTHON, "-B", "-c", RUNNER, pack, overlay, "report", application, **options)
+    return run(PYTHON, "-B", "-c", RUNNER, pack, kind, overlay, "report", application, **options)
 
 
 def execute(text, pack, **options):
@@ -226,6 +226,14 @@ class Served(Application):
         # Some are built twice.
         self.assertLessEqual(set(outcomes), {("compiled", "source"), ("served", "overlay")})
         self.check_served(self.with_pack(self.base, overlay=overlay), "overlay")
+
+    def test_a_folder_that_users_share_keeps_it_for_this_user(self):
+        shared = FOLDER / "shared"
+        shared.mkdir()
+        shared.chmod(0o1777)
+        self.with_pack(self.base, overlay=shared, kind="shared")
+        self.assertEqual(os.listdir(shared), [str(os.geteuid())])
+        self.check_served(self.with_pack(self.base, overlay=shared, kind="shared"), "overlay")
 
 
 class Faults(Application):

@@ -90,6 +90,8 @@ _QUESTIONS = {
     "kiln_loader_release": (None, _Handle),
     "kiln_loader_use_overlay": (None, ctypes.POINTER(_LoaderOptions), ctypes.c_char_p,
                                 ctypes.c_uint64),
+    "kiln_loader_use_shared": (None, ctypes.POINTER(_LoaderOptions), ctypes.c_char_p,
+                               ctypes.c_uint64),
     "kiln_opencl_release": (None, _Handle),
     "kiln_pack_release": (None, _Handle),
     "kiln_program_cl": (_Handle, _Handle),
@@ -160,8 +162,11 @@ def library_of(file, symbol):
 class Kiln:
     """Kiln's libraries, an OpenCL library, and an open pack. Any thread may call anything."""
 
-    def __init__(self, opencl, pack):
-        """Raises Error: no library, one of another version, no OpenCL there, or no pack."""
+    def __init__(self, opencl, pack, is_shared=False):
+        """is_shared: overlays are folders that users share.
+
+        Raises Error: no library, one of another version, no OpenCL there, or no pack.
+        """
         path = _runtime_path()
         folder, file = os.path.split(path)
         recorded = os.path.join(folder, file.replace("libkiln_runtime", "libkiln_recorded"))
@@ -174,6 +179,8 @@ class Kiln:
         version = self._runtime.kiln_version()
         if (version // 10000, version // 100 % 100) != VERSION:
             raise Error(f"{path} is of another version than this module")
+        self._use_overlay = (self._runtime.kiln_loader_use_shared if is_shared
+                             else self._runtime.kiln_loader_use_overlay)
         candidates = (ctypes.c_char_p * 1)(os.fsencode(opencl))
         self._opencl = self._own(self._runtime.kiln_opencl_release,
                                  _make(self._runtime.kiln_opencl_open, candidates, 1))
@@ -202,7 +209,7 @@ class Kiln:
     def _loader(self, device, context, overlay):
         options = _LoaderOptions(ctypes.sizeof(_LoaderOptions), context)
         folder = os.fsencode(overlay) if overlay else None  # lives until the loader is made
-        self._runtime.kiln_loader_use_overlay(ctypes.byref(options), folder, 0)
+        self._use_overlay(ctypes.byref(options), folder, 0)
         return _make(self._runtime.kiln_loader_create, device, self._pack, ctypes.byref(options))
 
     def foresee(self, device, context, overlay):

@@ -42,10 +42,10 @@ class _Built(_Passed):
 class _Adapter:
     """One pack, for PyOpenCL's programs. Any thread may call anything."""
 
-    def __init__(self, cl, pack, overlay, report, strict):
+    def __init__(self, cl, pack, overlay, report, shared, strict):
         self._cl = cl  # the extension module
         self._strict = strict
-        self._overlay = overlay
+        self._overlay = overlay or shared
         self._report = report
         self._lock = threading.Lock()
         self._devices = {}  # guarded by _lock
@@ -53,7 +53,7 @@ class _Adapter:
         self._kiln, self._fault = None, None
         try:
             opencl = _native.library_of(cl.__file__, "clGetPlatformIDs")
-            self._kiln = _native.Kiln(opencl, pack)
+            self._kiln = _native.Kiln(opencl, pack, shared is not None)
         except Exception as fault:  # pylint: disable=broad-except
             self._fault = str(fault)
             if strict:
@@ -180,7 +180,7 @@ def _replace(original):
     return build
 
 
-def install(pack, overlay=None, report=None, strict=False):
+def install(pack, overlay=None, report=None, strict=False, shared=None):
     """Takes programs from a pack, until uninstall(); a second call takes the place of the first.
 
     pack: path of a pack of recorded programs. One that is missing or damaged, and libraries of
@@ -192,16 +192,19 @@ def install(pack, overlay=None, report=None, strict=False):
     strict: what would leave a program to PyOpenCL raises kiln.Error with the reason instead, here
     or in Program.build(). For tests of an application and its pack. "exact" and "final" do so for
     what kiln serve --require refuses, too.
+    shared: in place of overlay, a folder that users and machines share (kiln_loader_use_shared()).
     Raises ImportError where there is no PyOpenCL.
     """
     import pyopencl  # pylint: disable=import-outside-toplevel
 
+    if overlay is not None and shared is not None:
+        raise ValueError("overlay and shared are two places for the same")
     if strict not in (False, True, *_native.REQUIRED):
         raise ValueError(f"strict={strict!r}: expected False, True, 'exact' or 'final'")
     global _adapter, _is_installed, _original, _replacement  # pylint: disable=global-statement
     # The application may change its folder.
     places = [None if place is None else os.path.abspath(place)
-              for place in (pack, overlay, report)]
+              for place in (pack, overlay, report, shared)]
     made = _Adapter(pyopencl._cl, *places, strict)  # pylint: disable=protected-access
     with _lock:
         _adapter, _is_installed = made, True
