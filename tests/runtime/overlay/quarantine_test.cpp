@@ -270,7 +270,7 @@ TEST_CASE_METHOD(OverlayFixture, "a marker's number is none that the journal has
   for (int i = 0; i < 200; ++i) {
     std::vector<runtime::Death> deaths;
     runtime::Markers markers;
-    markers.open(&opened, kDriver, "a driver", &deaths);
+    markers.open(&opened, 0, kDriver, "a driver", &deaths);
     std::unique_ptr<runtime::Marker> marker;
     REQUIRE(markers.attempt({kDeaths + 1, KILN_RUNG_EXACT}, 0, &marker).ok());
     const auto names = names_in(overlay, runtime::kMarkerPrefix);
