@@ -54,7 +54,7 @@ TEST_CASE("wrong results fail, and both are named") {
   packs::Finish finish;
   const Results got = outputs({1, 2, 9});
   const Results right = outputs({1, 2, 3});
-  const Status status = judge(got, expected(right), 1, &finish);
+  const packs::Status status = judge(got, expected(right), 1, &finish);
   CHECK(name_of(got) != name_of(right));
   CHECK(name_of(got).size() == 16);
   CHECK(status.message == "its results are wrong: " + name_of(got) + " instead of " +
@@ -74,7 +74,7 @@ TEST_CASE("memory after recorded launches has to be equal") {
   packs::Finish finish;
   CHECK(judge({{}, {5, 6}, ""}, expected({{}, {5, 6}, ""}), 0, &finish).ok());
   CHECK(finish.proof == "the reference");
-  const Status status = judge({{}, {5, 7}, ""}, expected({{}, {5, 6}, ""}), 9, &finish);
+  const packs::Status status = judge({{}, {5, 7}, ""}, expected({{}, {5, 6}, ""}), 9, &finish);
   CHECK(status.message.find("the memory of 1 of 2 recorded launches differs") != std::string::npos);
 }
 
