@@ -25,9 +25,9 @@ KILN_API void kiln_loader_use_overlay(kiln_loader_options *options, const char *
                                       uint64_t limit);
 
 /** Connects an overlay that users and machines share to the loaders that are created with
- * `options`. Each user has a folder in it, FOLDER/<uid>, which is an overlay as above for all
+ * `options`. Each user has a folder in it, FOLDER/UID (its number), an overlay as above for all
  * processes of this user, on whatever machine. What another user compiled is taken only from
- * FOLDER/<uid>.kiln, a pack that `kiln overlay build --shared` signed, and only if a key signed it
+ * FOLDER/UID.kiln, a pack that `kiln overlay build --shared` signed, and only if a key signed it
  * that kiln_loader_use_trust() names in the same options (its `threshold` counts, its
  * `smallest_revision` does not). Without keys nothing of another user's is read. File systems
  * without locks (NFS) will do; no crash of the driver is then remembered. Sets the same members as

@@ -115,6 +115,7 @@ static void test_null_for_loading(void) {
   REFUSED(kiln_overlay_clear(NULL, &e), "kiln_overlay_clear");
   CHECK(kiln_report_folder(NULL, &e) == KILN_OK); /* no reports */
   kiln_loader_use_overlay(NULL, "folder", 0);
+  kiln_loader_use_shared(NULL, "folder", 0);
   kiln_loader_use_trust(NULL, NULL);
   REFUSED(kiln_loader_finish(NULL, &e), "kiln_loader_finish");
   CHECK(kiln_loader_hints(NULL) == 0);
