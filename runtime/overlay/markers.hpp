@@ -101,7 +101,7 @@ class Markers {
 };
 
 // File names: "d-<driver>" is a journal, "a-<number>" a marker. In a folder that machines share,
-// the upper half of a marker's number is that of its machine.
+// the upper half of a marker's number is the machine's number.
 inline constexpr char kJournalPrefix[] = "d-";
 inline constexpr char kMarkerPrefix[] = "a-";
 

@@ -21,7 +21,7 @@ using packs::Status;
 
 constexpr char kSigned[] = ".kiln";
 
-// Opens the folder itself, and checks that nobody can replace what belongs to others.
+// Opens the shared folder. Fails if a user could replace another user's files in it.
 Status open_shared(const std::string &path, Descriptor *out) {
   Descriptor folder(packs::open_folder(path.c_str(), false));
   struct stat info {};
