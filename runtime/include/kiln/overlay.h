@@ -36,7 +36,7 @@ KILN_API void kiln_loader_use_overlay(kiln_loader_options *options, const char *
  * @param folder an existing folder in which each user can create files; sticky (mode 1770 or 1777)
  * if anyone but its owner can write to it, so that nobody can replace another user's files; not a
  * symbolic link. The string is needed until kiln_loader_create() returns. A folder that cannot be
- * used is no error, as above. Not on Windows. NULL: no overlay.
+ * used is no error, as above. Not on Windows and Android. NULL: no overlay.
  * @param limit bytes of this user's binaries to keep, as above. */
 KILN_API void kiln_loader_use_shared(kiln_loader_options *options, const char *folder,
                                      uint64_t limit);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For Windows, which has neither numbers of users nor sticky folders.
+// For Windows, which has neither numbers of users nor sticky folders, and for Android, where each
+// application is a user of its own and has a folder of its own.
 #include "runtime/overlay/shared_folder.hpp"
 
 namespace kiln::runtime {
@@ -7,7 +8,7 @@ namespace {
 
 packs::Status not_here(const char *shared) {
   return packs::Status::error(packs::Code::io_error,
-                              {shared, ": users of Windows cannot share an overlay"});
+                              {shared, ": users of this system cannot share an overlay"});
 }
 
 }  // namespace
