@@ -15,8 +15,9 @@ usage: ./bootstrap.sh build | demo | quick | test | check
   quick  build for development (preset dev) and run the quick tests
   test   build; bring the laboratory (drivers of other Debian suites, about 700 MB once, kept in
          ~/.cache/kiln), run every test, and print a table of what ran
-  check  build; clang-tidy, every variant on older drivers and by Intel's, the runtime by Clang and
-         under the sanitizers for addresses and threads, and libFuzzer for a while
+  check  build; clang-tidy, every variant and more sizes on more drivers and by Intel's, Kiln as a part
+         of another project, the runtime by Clang, for AArch64, under the sanitizers for addresses and
+         threads and under valgrind, and libFuzzer for a while; needs the laboratory, too
 
 Each prints the time that it took.
 
@@ -143,6 +144,13 @@ install_engines() {
 # took WHAT SECONDS
 took() { printf '%s took %d min %02d s\n' "$1" $(($2 / 60)) $(($2 % 60)); }
 
+fetch_laboratory() {
+  say "Fetching the laboratory (cached)"
+  python3 tests/lab/lab.py fetch
+  KILN_ARM64_ROOT=$(python3 tests/lab/lab.py path bookworm-arm64/dev)
+  export KILN_ARM64_ROOT
+}
+
 steps=  # "WHAT SECONDS" of each step, a line each
 
 # Several tests build parts of Kiln again, which the compiler cache makes cheap. What it does not have
@@ -194,8 +202,7 @@ run_all_tests() {
   [ -z "$failed" ]
 }
 
-# clang-tidy, every variant on the older drivers, a build by Clang, the sanitizers on the quick
-# tests, and libFuzzer.
+# clang-tidy, the thorough tests, a build by Clang, the sanitizers on the quick tests, and libFuzzer.
 run_checks() {
   local failed=
   rm -rf build/{release,clang,asan-runtime,tsan-runtime,fuzz}/tests/results
@@ -227,10 +234,7 @@ case "${1:-}" in
   test)
     install_packages $libraries $drivers $laboratory $applications $delivery $virtual
     install_engines
-    say "Fetching the laboratory (cached)"
-    python3 tests/lab/lab.py fetch
-    KILN_ARM64_ROOT=$(python3 tests/lab/lab.py path bookworm-arm64/dev)
-    export KILN_ARM64_ROOT
+    fetch_laboratory
     # shellcheck disable=SC2086
     build release -DKILN_BUILD_TESTS=ON $cached
     # shellcheck disable=SC2086
@@ -241,6 +245,7 @@ case "${1:-}" in
     install_packages $libraries $drivers $laboratory $applications $delivery $virtual
     install_engines
     install_packages $(clang_runtime_packages)
+    fetch_laboratory
     build release -DKILN_BUILD_TESTS=ON -DKILN_UNITY_BUILD=OFF  # clang-tidy reads each file
     build clang
     build asan-runtime

@@ -2,9 +2,9 @@
 # Installs Kiln and builds tests/consumer/project with it in the four ways in which an
 # application can get it; each must open the pack. Then for AArch64, where its compiler is.
 #   cmake -DKILN_SOURCE=... -DKILN_BUILD=... -DWORK=... [-DLAUNCHER=ccache] [-DBUILD_TYPE=...]
-#         [-DSTRICT=ON] [-DPORTABLE=ON] -P consumer_test.cmake
+#         [-DSTRICT=ON] [-DPORTABLE=ON] [-DWHOLE=ON] -P consumer_test.cmake
 # Kiln is built in KILN_BUILD already, with BUILD_TYPE, STRICT and PORTABLE as there. WORK is emptied
-# first.
+# first. WHOLE: the project builds all of Kiln, too, some 400 s of a processor.
 include(${CMAKE_CURRENT_LIST_DIR}/../runtime/build_steps.cmake)
 file(REMOVE_RECURSE ${WORK})
 set(prefix ${WORK}/prefix)
@@ -164,11 +164,15 @@ consume(pkg-config -DKILN_PACK=${pack_file})
 # not give.
 set(quick_options -DKILN_SOURCE=${KILN_SOURCE} -DCMAKE_BUILD_TYPE=Debug
   -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DKILN_QUICK_BUILD=ON -DKILN_WARNINGS_AS_ERRORS=${STRICT})
-consume(add_subdirectory ${quick_options})
+if(WHOLE)
+  consume(add_subdirectory ${quick_options})
+  run(${CMAKE_COMMAND} --build ${WORK}/add_subdirectory --parallel 2 --target kiln/all)
+else()
+  consume(add_subdirectory ${quick_options} -DKILN_HOST_TOOL=${kiln})
+endif()
 if(EXISTS ${WORK}/add_subdirectory/kiln/tests)
   message(FATAL_ERROR "Kiln's tests are a part of another project")
 endif()
-run(${CMAKE_COMMAND} --build ${WORK}/add_subdirectory --parallel 2 --target kiln/all)
 
 # Without kiln: the pack is the one from above. The compiler cache has the objects: from this folder
 # relative paths are the same.

@@ -12,17 +12,19 @@ import pixels
 from fleet import REFERENCES, WARM
 from suite import Skipped, expect
 
-DEVICES = ("rusticl-25.0", "rusticl-22.3", "pocl-6.0", "pocl-3.1", "oclgrind")
-SIZES = ("1", "34")  # every remainder of a division by 32, and two more
-# The older of two versions of a driver: the preferred variant of each program, and every remainder of
-# a division by 8, and two more. `./bootstrap.sh check` takes all variants (tests/support).
-OLDER = ("rusticl-22.3", "pocl-3.1")
-OLDER_SIZES = ("1", "10")
-CHECKED_SIZES = ("1", "8")  # under Oclgrind, which interprets
-# Compiles anew for many a size of an image: every remainder of a division by 16, and two more.
-SOME_SIZES = {"rusticl-25.0": ("1", "18")}
-# Has half precision, sub-groups and integer dot products, and moves with Debian's sid.
-SPECIAL = ("rusticl-26.2",)
+# What is checked on a device: the variants, and the least and the greatest of the small sizes.
+# rusticl compiles anew for many a size of an image. 26.2 has half precision, sub-groups and integer
+# dot products, and moves with Debian's sid. Oclgrind interprets.
+SOME = {"rusticl-25.0": ("--preferred", "1", "10"),  # every remainder of a division by 8, and two more
+        "pocl-6.0": ("--thin", "1", "18"),
+        "oclgrind": ("--light", "1", "4"),
+        "rusticl-26.2": ("--special", "--thin", "1", "10")}
+ALL = {"rusticl-25.0": ("--thin", "1", "18"),
+       "rusticl-22.3": ("--preferred", "1", "10"),
+       "pocl-6.0": ("--thin", "1", "34"),  # every remainder of a division by 32, and two more
+       "pocl-3.1": ("--preferred", "1", "10"),
+       "oclgrind": ("--light", "1", "8"),
+       "rusticl-26.2": ("--special", "--thin", "1", "34")}
 # For vendors' built-ins, emulated. PoCL 3.1 takes all but the special ones (tests/support).
 EMULATING = ("rusticl-25.0", "rusticl-26.2", "pocl-6.0", "oclgrind")
 EMULATING_SPECIAL = ("rusticl-26.2", "pocl-6.0")
@@ -32,15 +34,14 @@ EMULATED_SIZES = ("1", "6")
 BUILT = ("neo-22.43-tgllp",)
 
 
-def check(suite, fleet, manifest, made, program):
-    """Runs the check for all sizes on every device."""
+def check(suite, fleet, manifest, made, program, how):
+    """Runs the check on every device, for SOME variants and sizes or for ALL."""
     with suite.phase("every case study"):
         if not suite.check("the base pack is there", making.plain_base_pack, fleet, manifest, made):
             return
-        suite.check_each(DEVICES + SPECIAL, "{} is there", fleet.open_station)
-        suite.check_each(_there(fleet, DEVICES + SPECIAL), "{} computes all small sizes and some "
-                         "large ones right",
-                         lambda name: _check(fleet, name, Path(program)))
+        suite.check_each(list(how), "{} is there", fleet.open_station)
+        suite.check_each(_there(fleet, how), "{} computes all small sizes and some large ones right",
+                         lambda name: _launch(fleet, name, Path(program), how[name]))
 
 
 def check_emulated(suite, fleet, manifest, program):
@@ -68,27 +69,18 @@ def _there(fleet, names):
     return [name for name in names if name in fleet.stations]
 
 
-def _check(fleet, name, program):
-    """One device; under a checker also without a finding."""
-    checked = _is_checker(fleet, name)
-    options = ["--light"] if checked else ["--thin"] if name not in OLDER else []
-    if name in SPECIAL:
-        options.append("--special")
-    if name in OLDER:
-        options.append("--preferred")
-    return _launch(fleet, name, program, options, _sizes(name, checked))
-
-
 def _check_emulated(fleet, name, program):
     """The same for the emulated variants."""
-    options = ["--light"] if _is_checker(fleet, name) else ["--thin"]
+    options = ["--light" if name == "oclgrind" else "--thin"]
     if name in EMULATING_SPECIAL:
         options.append("--special")
-    return _launch(fleet, name, program, options, EMULATED_SIZES)
+    return _launch(fleet, name, program, (*options, *EMULATED_SIZES))
 
 
-def _launch(fleet, name, program, options, sizes):
-    """Runs kiln_kernel_check with the base pack on a device; how much was launched, in words."""
+def _launch(fleet, name, program, arguments):
+    """Runs kiln_kernel_check with the base pack on a device, under a checker also without a finding;
+    how much was launched, in words."""
+    *options, least, greatest = arguments
     station = fleet.need(name)
     station.bring(fleet.base)
     station.bring(program, "kiln_kernel_check")
@@ -98,7 +90,7 @@ def _launch(fleet, name, program, options, sizes):
     environment = {**environment, "POCL_MAX_PTHREAD_COUNT": "1", "LP_NUM_THREADS": "1",
                    "POCL_WORK_GROUP_SPECIALIZATION": "0"}
     done = station.call("./kiln_kernel_check", *options, "base.kiln", station.device["select"],
-                        *sizes, environment=environment, settings=WARM)
+                        least, greatest, environment=environment, settings=WARM)
     if done.code != 0 and station.device["moving"]:
         raise Skipped(f"the moving suite's driver fails: {_faults(done.out)}")
     expect(done.code == 0, f"kiln_kernel_check: {_faults(done.out)}")
@@ -106,18 +98,6 @@ def _launch(fleet, name, program, options, sizes):
     launches = [int(number) for number in re.findall(r"(\d+) launches", done.out)]
     expect(all(launches) and launches, f"nothing was launched\n{done.out}")
     return f"{sum(launches)} launches of {len(launches)} variants"
-
-
-def _is_checker(fleet, name):
-    """Whether the device looks at every access, and is slow."""
-    return fleet.need(name).device["way"] == "oclgrind"
-
-
-def _sizes(name, checked):
-    """The least and the greatest of the small sizes."""
-    if checked:
-        return CHECKED_SIZES
-    return OLDER_SIZES if name in OLDER else SOME_SIZES.get(name, SIZES)
 
 
 def _faults(text):

@@ -38,8 +38,6 @@ UPDATES = (
     Update("pocl-6.0", "pocl-7.1", "native"),
     Update("pocl-6.0", "pocl-3.1", "refused"),
     Update("rusticl-22.3", "rusticl-25.0", "refused"),
-    Update("rusticl-22.3", "rusticl-26.2", "refused"),
-    Update("rusticl-25.0", "rusticl-26.2", "refused"),
     Update("rusticl-25.0", "rusticl-22.3", "aborts"),
 )
 SENTENCES = {

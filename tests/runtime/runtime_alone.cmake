@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the runtime without the builder, as an application does, and runs its quick tests.
-#   cmake -DKILN_SOURCE=... -DWORK=... [-DLAUNCHER=ccache] [-DTOOLCHAIN=file] -P runtime_alone.cmake
+#   cmake -DKILN_SOURCE=... -DWORK=... [-DLAUNCHER=ccache] [-DTOOLCHAIN=file] [-DTESTS=names]
+#         -P runtime_alone.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)
 
 if(TOOLCHAIN)  # as bootstrap.sh builds for it, so that a compiler cache has half of it
@@ -14,7 +15,13 @@ file(STRINGS ${WORK}/CMakeCache.txt found REGEX "^kiln_(fmt|json|toml|cli11|stb)
 if(found)
   message(FATAL_ERROR "the runtime alone asks for what only the builder needs: ${found}")
 endif()
-run(${CMAKE_COMMAND} --build ${WORK} --parallel 2)
+set(targets)
+if(TESTS)  # these alone
+  set(targets --target ${TESTS})
+  list(JOIN TESTS "|" names)
+  set(other -R "^(${names})$")
+endif()
+run(${CMAKE_COMMAND} --build ${WORK} --parallel 2 ${targets})
 if(NOT TOOLCHAIN)  # these are the main build's, object for object
   set(other -E "^(arrows|counts|format|format_test|ladder_test|named_paths|overlay_faults_test|skips|source_test|spdx|subjects|summary)$")
 endif()
