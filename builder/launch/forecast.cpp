@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adds up the reports of a dry run: a program needs no compilation if its estimated time is zero.
+// A binary that is known not to be final is compiled at its first launch.
 #include "builder/launch/forecast.hpp"
 
 #include <optional>
 
 #include <fmt/format.h>
+
+#include "runtime/load/rungs.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -16,6 +19,10 @@ std::string line_of(const json &report, const std::string &rung, std::optional<d
                                  report["variant"].get<std::string>(), rung);
   if (rung != "error" && estimate != 0) {
     text += estimate ? fmt::format(", about {:.0f} ms", *estimate) : ", not measured";
+  }
+  const runtime::Rung *found = runtime::find_rung(std::string_view(rung));
+  if (report["final"] == false && found != nullptr && !found->compiles) {
+    text += "; " + report["why_not_final"].get<std::string>();
   }
   for (const json &tried : report["rungs"]) {
     if (estimate == 0 || tried["outcome"] == "skipped" || !tried.contains("reason")) continue;

@@ -32,8 +32,9 @@ KILN_API kiln_finality kiln_report_final(const kiln_report *report, const char *
  * the call that loaded. */
 KILN_API double kiln_report_milliseconds(const kiln_report *report);
 /** Returns an estimate, in milliseconds, of how long the driver compiles when it loads from the
- * report's rung: 0 for a binary, else the longest time that finishing the variant's binary took for
- * a target of this device's profile in the pack. Negative if the pack has no such time. */
+ * report's rung, first launch included: 0 for a binary, unless its first launch is known to
+ * compile, else the longest time that finishing the variant's binary took for a target of this
+ * device's profile in the pack. Negative if the pack has no such time. */
 KILN_API double kiln_report_estimate(const kiln_report *report);
 /** Returns the load report as JSON (docs/use/loading.md, schema 1). This call, not the load,
  * searches for the nearest target; a program that was loaded from the overlay or its exact binary
