@@ -338,7 +338,8 @@ print(lines(), kiln.__version__)
 import kiln
 for word in ("exact", "final", "finale"):
     try:
-        kiln.pyopencl.install(sys.argv[1], overlay="overlay", strict=word)
+        overlay = None if word == "exact" else "overlay"
+        kiln.pyopencl.install(sys.argv[1], overlay=overlay, strict=word)
         for report in kiln.pyopencl.foresee(context):
             print(report["rung"], report["estimated_milliseconds"], end=" ")
         print(value(cl.Program(context, ONE).build("-DMORE=0")))

@@ -229,7 +229,7 @@ class Kiln:
 
         loader = self._loader(device, context, overlay)
         try:
-            flags = sum(COMPILED.values()) - (COMPILED["source"] if overlay else 0) | _DRY_RUN
+            flags = COMPILED["il"] | _DRY_RUN  # without an overlay PyOpenCL compiles the source
             _call(self._runtime.kiln_prefetch, loader, None, 0, flags, add, None)
         finally:
             self._runtime.kiln_loader_release(loader)
@@ -239,8 +239,9 @@ class Kiln:
         """Loads a program of the pack into the cl_context, or raises Error.
 
         The pack's source is compiled only if there is an overlay (a path, or None) to keep what
-        comes of it, and nothing is `required` (a bit of REQUIRED). Returns what the report's line says of it ("key_hash", "rung" and, where it was
-        compiled, "reason" and "nearest"), and what `adopt` makes of the cl_program, which it retains.
+        comes of it, and nothing is `required` (a bit of REQUIRED). Returns what the report's line
+        says of it ("key_hash", "rung" and, where it was compiled, "reason" and "nearest"), and what
+        `adopt` makes of the cl_program, which it retains.
         """
         loader = self._loader(device, context, overlay)
         try:

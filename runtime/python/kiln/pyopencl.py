@@ -111,7 +111,9 @@ class _Adapter:
         """What foresee() gives."""
         if self._kiln is None:
             raise _native.Error(self._fault)
-        (device,) = context.devices
+        if len(context.devices) != 1:
+            raise _native.Error("foresee() needs a context of one device")
+        device = context.devices[0]
         return self._kiln.foresee(self._device(device.int_ptr), context.int_ptr, self._overlay)
 
     def _device(self, pointer):
