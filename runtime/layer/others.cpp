@@ -32,6 +32,9 @@ Packs open_trusted() {
     const packs::Status status = options.trust_part->accept(trust, &pack);
     if (status.ok()) trusted.push_back(std::move(pack));
     if (status.code == packs::Code::bad_argument) complain_once("KILN_KEYS: " + status.message);
+    if (status.code == packs::Code::untrusted) {
+      complain_once("KILN_SHARED: another user's pack is not used: " + status.message);
+    }
   }
   return trusted;
 }

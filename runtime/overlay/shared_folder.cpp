@@ -47,18 +47,23 @@ int open_below(const Descriptor &shared, const std::string &name) {
   return openat(shared.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-// Returns whether the name is that of a user's signed pack.
+std::string signed_pack_of(uid_t user) { return packs::decimal(user) + kSigned; }
+
+// Returns whether the name could be that of a user's signed pack.
 bool is_signed_pack(const std::string &name) {
   const std::size_t digits = name.find_first_not_of("0123456789");
   return digits != 0 && digits != std::string::npos &&
          name.compare(digits, name.npos, kSigned) == 0;
 }
 
+// Opens a user's signed pack. Returns null if it is another user's file, who could else put any
+// number of them in the way of the signed ones.
 std::shared_ptr<const packs::Pack> open_pack(const Descriptor &shared, const std::string &name) {
   std::shared_ptr<const packs::Pack> pack;
   const Descriptor file(packs::open_at_itself(shared.get(), name.c_str(), O_RDONLY));
   struct stat info {};
-  if (file && packs::status_of(file.get(), &info) && S_ISREG(info.st_mode)) {
+  if (file && packs::status_of(file.get(), &info) && S_ISREG(info.st_mode) &&
+      name == signed_pack_of(info.st_uid)) {
     (void)packs::Pack::open_descriptor(file.get(), 0, static_cast<std::uint64_t>(info.st_size),
                                        &pack);
   }
@@ -102,7 +107,7 @@ std::vector<std::shared_ptr<const packs::Pack>> open_others(const char *shared) 
     return others;
   }
   std::sort(names.begin(), names.end());
-  const std::string own = own_name() + kSigned;
+  const std::string own = signed_pack_of(geteuid());
   for (const std::string &name : names) {
     if (others.size() == kMostOthers) break;
     if (!is_signed_pack(name) || name == own) continue;
@@ -115,7 +120,7 @@ Status write_for_others(const char *shared, packs::View pack) {
   const std::string path = without_slash(shared);
   Descriptor folder;
   if (Status s = open_shared(path, &folder); !s.ok()) return s;
-  const std::string name = own_name() + kSigned;
+  const std::string name = signed_pack_of(geteuid());
   constexpr mode_t kReadable = 0644;
   packs::AtomicFile file;
   int error = file.create(folder.get(), packs::concat({name, ".", hex64(unique_number()), ".tmp"}),

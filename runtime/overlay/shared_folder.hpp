@@ -21,8 +21,9 @@ inline constexpr std::size_t kMostOthers = 256;
 // link, or if the overlay's folder is not this user's alone (Folder::open()).
 packs::Status own_overlay(const char *shared, std::string *overlay);
 
-// Opens the signed packs of other users, at most kMostOthers, by user. Skips what is no sound pack,
-// and never follows a link. A pack is trusted only after its signatures are checked.
+// Opens the signed packs of other users, at most kMostOthers, by user. Skips what is no sound pack
+// or not that user's file, and never follows a link. A pack is trusted only after its signatures
+// are checked.
 std::vector<std::shared_ptr<const packs::Pack>> open_others(const char *shared);
 
 // Replaces this user's signed pack by these bytes; other users can read it if the process's umask

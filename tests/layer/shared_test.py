@@ -75,12 +75,21 @@ class Shared(unittest.TestCase):
         self.build("--secret-key", self.place / "a.key")
         self.assertEqual(sorted(os.listdir(self.shared)), [ME, ME + ".kiln"])
         self.assertEqual((self.shared / (ME + ".kiln")).stat().st_mode & 0o777, 0o644)
+        if ME != "0":
+            self.skipTest("only root can give the pack to another user")
         (self.shared / (ME + ".kiln")).rename(self.shared / "4242.kiln")
+        _, error = self.start("--key", self.place / "a.pub")  # still root's file
+        self.assertNotIn("4242", error)
+        shutil.rmtree(self.shared / ME)
+        self.assertEqual(self.serve("--key", self.place / "a.pub")[0], "passed")
+        os.chown(self.shared / "4242.kiln", 4242, 4242)
         for keys, outcome in (((), "passed"), (("b",), "passed"), (("a",), "served"),
                               (("b", "a"), "served")):
             shutil.rmtree(self.shared / ME, ignore_errors=True)
             options = [word for key in keys for word in ("--key", self.place / f"{key}.pub")]
-            self.assertEqual(self.serve(*options)[0], outcome, keys)
+            (line,), error = self.start(*options)
+            self.assertEqual(line["outcome"], outcome, keys)
+            self.assertEqual("another user's pack is not used: " in error, keys == ("b",), error)
         self.assertEqual(self.serve("--key", self.place / "a.pub"), ("served", "overlay"))
 
     def test_a_link_in_place_of_the_signed_pack_is_replaced_and_not_followed(self):
