@@ -70,9 +70,15 @@ CLI::Option *add_secret_keys_option(CLI::App &command, std::vector<std::string> 
       ->type_name("FILE");
 }
 
+CLI::Validator not_empty() {
+  return {[](const std::string &word) { return std::string(word.empty() ? "it is empty" : ""); },
+          ""};
+}
+
 void add_least_revision_option(CLI::App &command, std::uint64_t *revision) {
   command.add_option("--min-revision", *revision, "Refuse a pack whose revision is lower")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(not_empty());
 }
 
 CLI::Option *add_output_option(CLI::App &command, std::string *path, const char *what,

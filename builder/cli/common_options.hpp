@@ -32,6 +32,8 @@ void add_public_keys_option(CLI::App &command, builder::PublicKeys *options);  /
 void add_secret_key_option(CLI::App &command, std::string *file);
 CLI::Option *add_secret_keys_option(CLI::App &command, std::vector<std::string> *files);
 void add_least_revision_option(CLI::App &command, std::uint64_t *revision);
+// Refuses an empty word: in a script, that of a command that failed.
+CLI::Validator not_empty();
 // Adds --json.
 void add_json_flag(CLI::App &command, bool *json, int schema = 1);
 // Adds --jobs, with its default.

@@ -263,7 +263,8 @@ void add_fetch(CLI::App &app, Command *command) {
   sub->add_option("--target", request.target,
                   "Hash of its key, or glob over device and driver; default, and if no target has "
                   "the key: the programs alone")
-      ->type_name("TARGET");
+      ->type_name("TARGET")
+      ->check(not_empty());
   sub->add_option("--keys", request.keys,
                   "Statement of the keys that must have signed the tag; replaced by a newer one")
       ->type_name("FILE");
