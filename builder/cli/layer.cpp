@@ -26,6 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const std::vector<std::string> kRequired = {"final", "exact", "il"};
 constexpr char kReport[] = "Append a line of JSON for each program";
 
 struct ServeArguments : LayerArguments {
@@ -57,6 +58,20 @@ int record(const LayerArguments &arguments) {
   return exit.ok() ? builder::end_as(*exit) : fail(exit.status());
 }
 
+// Returns the commands that add what can be recorded to the pack, if that is one file, and else
+// make a pack to serve beside the others.
+std::string commands_that_add(const ServeArguments &arguments) {
+  std::error_code error;
+  const bool merges = arguments.packs.size() == 1 && fs::is_regular_file(arguments.packs[0], error);
+  const std::string pack = merges ? arguments.packs[0] : "missing.kiln";
+  const std::string merge = builder::shell_command({"kiln", "pack", "merge", pack});
+  return "  kiln record -o missing.spool -- " + builder::shell_command(arguments.command) +
+         "\n  kiln compile missing.spool -o missing.base.kiln\n" +
+         (merges ? "  " + merge + " missing.base.kiln -o whole.base.kiln\n" : "") +
+         "  kiln build " + (merges ? "whole" : "missing") + ".base.kiln -o " +
+         builder::shell_command({pack}) + (merges ? "\n" : "  # to serve by another --pack\n");
+}
+
 // Says what the gate saw. Returns whether every program was what --require allows.
 bool passes_gate(const ServeArguments &arguments, const builder::ReportSums &sums) {
   if (sums.processes.empty()) {
@@ -71,9 +86,8 @@ bool passes_gate(const ServeArguments &arguments, const builder::ReportSums &sum
                        builder::builds_of(sums)));
   if (refused == 0) return true;
   std::fputs(builder::report_builds_text(sums).c_str(), stderr);
-  complain("this adds what is missing:\n  kiln record -o app.spool -- " +
-           builder::shell_command(arguments.command) +
-           "\n  kiln compile app.spool -o base.kiln && kiln build base.kiln -o app.kiln");
+  complain("these lines add to the pack what can be recorded, and build it for this device:\n" +
+           commands_that_add(arguments));
   return false;
 }
 
@@ -89,6 +103,23 @@ int serve_and_check(const ServeArguments &arguments, const builder::Variables &v
   return passes_gate(arguments, sums) ? builder::end_as(*exit) : kSomeFailed;
 }
 
+// Fails if the gate would refuse everything, or the variable of its name is no word of it.
+Status check_gate(const ServeArguments &arguments) {
+  if (!CLI::IsMember(kRequired)(arguments.require).empty()) {
+    return {Code::bad_argument, "KILN_REQUIRE: expected final, exact or il"};
+  }
+  const std::string &rung = arguments.rung;
+  if (rung == "source" || (!rung.empty() && rung != "exact" && arguments.require != "il")) {
+    return {Code::bad_argument, fmt::format("--rung {} gives nothing that --require {} accepts",
+                                            rung, arguments.require)};
+  }
+  for (const std::string &pack : arguments.packs) {
+    std::error_code error;
+    if (!fs::exists(pack, error)) return {Code::not_found, pack + ": no such file"};
+  }
+  return {};
+}
+
 int serve(ServeArguments arguments) {
   if (arguments.packs.empty() && arguments.overlay.empty() && arguments.shared.empty()) {
     return fail({Code::bad_argument,
@@ -102,13 +133,18 @@ int serve(ServeArguments arguments) {
                                          ? "kiln serve needs a command; see 'kiln serve --help'"
                                          : "--print-env runs no command"});
   }
+  const bool is_run = arguments.print_form.empty();
+  if (is_run && arguments.require.empty()) arguments.require = variable("KILN_REQUIRE");
+  const bool is_gate = is_run && !arguments.require.empty();
+  if (is_gate) {
+    if (Status s = check_gate(arguments); !s.ok()) return fail(s);
+  }
   if (!arguments.overlay.empty()) unsetenv("KILN_SHARED");  // which would take its place
   std::error_code error;
   if (arguments.report.ends_with('/') || fs::is_directory(arguments.report, error)) {
     arguments.report_folder = std::exchange(arguments.report, {});
   }
   const builder::LoaderChoice loader = builder::choose_icd_loader();
-  const bool is_gate = !arguments.require.empty() && arguments.print_form.empty();
   if (is_gate && !loader.why_not.empty()) return fail({Code::no_opencl, loader.why_not});
   std::optional<builder::TemporaryFolder> folder;
   if (is_gate && arguments.report.empty()) {
@@ -183,7 +219,7 @@ void add_serve(CLI::App &app, Command *command) {
          "Require 'final' code, an 'exact' binary or at least 'il': a program that needs more "
          "fails to build, and the exit code is 1")
       ->type_name("WORD")
-      ->check(CLI::IsMember({"final", "exact", "il"}).description(""));
+      ->check(CLI::IsMember(kRequired).description(""));
   add_rung_option(*sub, &arguments->rung);
   sub->add_option("--print-env", arguments->print_form,
                   "Run nothing; print the variables that do the same: for 'sh', 'environment.d', "

@@ -232,9 +232,10 @@ void refuse(const ProgramPointer &program, const Options &options, const Devices
             Built *built) {
   refuse(built);
   objects().set_twin(program, nullptr);
-  objects().set_refusal(
-      program, std::make_shared<Refusal>(Refusal{
-                   "Kiln compiles nothing here: " + built->reason + "\n", options, devices}));
+  objects().set_refusal(program, std::make_shared<Refusal>(Refusal{
+                                     packs::concat({"Kiln compiles nothing here: ", built->program,
+                                                    ": ", built->reason, "\n"}),
+                                     options, devices}));
 }
 
 void refuse(Built *built) {
