@@ -6,7 +6,7 @@ import shutil
 from fleet import ORDERED_BY_ADDRESS, UNSTEADY
 from suite import Failed, Skipped, expect
 
-TARGETS, DRIVERS = 12, 6
+TARGETS, DRIVERS = 10, 6
 # PoCL's binaries are never the same twice; Oclgrind's hold the working directory's name.
 NEVER_SAME = ("PoCL", "Oclgrind")
 
