@@ -268,8 +268,6 @@ void print_plan(const BuildArguments &options, const packs::Contents &base,
   }
 }
 
-// Writes the pack together with the contents now at the output's path, to which another command may
-// have added.
 // Writes the pack into the first folder that takes it, since its own does not, and returns the
 // status with the place.
 Status write_elsewhere(const BuildArguments &options, const packs::Contents &contents,
@@ -293,6 +291,8 @@ Status write_elsewhere(const BuildArguments &options, const packs::Contents &con
   return status;
 }
 
+// Writes the pack together with the contents now at the output's path, to which another command may
+// have added.
 Status write(const BuildArguments &options, const builder::Refused &refused,
              packs::Contents *contents) {
   const packs::FolderLock lock = lock_output(options.output);

@@ -13,7 +13,7 @@
 #include "builder/cli/common_options.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/launch/checked_run.hpp"
-#include "builder/launch/forecast.hpp"
+#include "builder/launch/dry_run_text.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/work.hpp"
 #include "builder/problem/plane.hpp"
@@ -418,18 +418,18 @@ int explain_all(const LoadOptions &options, bool as_json) {
   if (const auto pack = open_pack(options.pack_path); !pack.ok()) return fail(pack.status());
   const auto request = make_request(options);
   if (!request.ok()) return fail(request.status());
-  const auto reports = builder::foresee_loads(*request);
+  const auto reports = builder::dry_run_loads(*request);
   if (!reports.ok()) return fail(reports.status());
-  const builder::Forecast forecast = builder::forecast_of(*reports);
+  const builder::DryRunText text = builder::dry_run_text(*reports);
   if (as_json) {
     print(nlohmann::json{{"schema", 1}, {"reports", *reports}});
   } else {
-    for (const std::string &line : forecast.lines) print(builder::printable_line(line) + "\n");
-    print(forecast.sum + "\n");
+    for (const std::string &line : text.lines) print(builder::printable_line(line) + "\n");
+    print(text.sum + "\n");
   }
-  if (forecast.failed == 0) return kDone;
+  if (text.failed == 0) return kDone;
   return fail({Code::failed, fmt::format("{} of {} programs cannot be loaded from any rung",
-                                         forecast.failed, reports->size())});
+                                         text.failed, reports->size())});
 }
 
 int run(const LoadOptions &options, bool as_json) {

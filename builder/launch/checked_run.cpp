@@ -73,10 +73,10 @@ Result<CheckedRun> check_run(const packs::Program &program, const RunRequest &re
 
 Status run_each_rung(const packs::Program &program, const RunRequest &request,
                      const Reference &reference, const std::function<void(const RungRun &)> &done) {
-  const auto foreseen = foresee_loads(request);
-  if (!foreseen.ok()) return foreseen.status();
+  const auto reports = dry_run_loads(request);
+  if (!reports.ok()) return reports.status();
   RunRequest alone = request;
-  for (const json &report : *foreseen) {  // else another variant's rung would do
+  for (const json &report : *reports) {  // else another variant's rung would do
     if (report["program"] == program.name && alone.variant.empty()) {
       alone.variant = report["variant"];
     }

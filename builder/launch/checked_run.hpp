@@ -37,7 +37,7 @@ struct RungRun {
 
 // Runs the program once from each rung but the overlay's, always as the same variant, and calls
 // `done` after each run. If there is no reference, the first correct result counts. Fails as
-// foresee_loads() does, or with Code::failed if a rung failed, gave wrong results, or none ran.
+// dry_run_loads() does, or with Code::failed if a rung failed, gave wrong results, or none ran.
 Status run_each_rung(const packs::Program &program, const RunRequest &request,
                      const Reference &reference, const std::function<void(const RungRun &)> &done);
 

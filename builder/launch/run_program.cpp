@@ -217,7 +217,7 @@ int add_report(const kiln_progress *progress, void *user) {
   return 0;
 }
 
-json foresee_in_child(const RunRequest &request) {
+json dry_run_in_child(const RunRequest &request) {
   OpenedPack opened;
   if (const Status status = open_for(request, &opened); !status.ok()) return to_json(status);
   json reports = json::array();
@@ -262,8 +262,8 @@ Status end_of(const RunRequest &request, const ChildResult &child) {
 
 }  // namespace
 
-Result<std::vector<nlohmann::json>> foresee_loads(const RunRequest &request) {
-  const ChildResult child = fork_call([&] { return foresee_in_child(request); }, request.timeout);
+Result<std::vector<nlohmann::json>> dry_run_loads(const RunRequest &request) {
+  const ChildResult child = fork_call([&] { return dry_run_in_child(request); }, request.timeout);
   if (Status status = end_of(request, child); !status.ok()) return status;
   return child.answer["reports"].get<std::vector<json>>();
 }

@@ -46,7 +46,7 @@ struct RunResult {
 // Returns the load report of each program of the pack without giving the driver anything: of a dry
 // run, with the member `estimated_milliseconds`, which is null if the pack has no time. Uses the
 // request's pack, device, flags and overlay. Fails as run_program() does.
-Result<std::vector<nlohmann::json>> foresee_loads(const RunRequest &request);
+Result<std::vector<nlohmann::json>> dry_run_loads(const RunRequest &request);
 
 // Calls the driver only in a child process: if the driver dies, the result is a failed status.
 RunResult run_program(const RunRequest &request);

@@ -10,13 +10,13 @@
 #include <fcntl.h>
 
 #include "kiln/packs/writer.hpp"
-#include "runtime/cached/built_program.hpp"
 #include "runtime/cached/cached_files.hpp"
+#include "runtime/cached/store_program.hpp"
 #include "runtime/layer/base/background.hpp"
 #include "runtime/layer/base/build_report.hpp"
 #include "runtime/layer/base/settings.hpp"
-#include "runtime/layer/others.hpp"
 #include "runtime/layer/record/record.hpp"
+#include "runtime/layer/signed_packs.hpp"
 #include "runtime/overlay/shared_folder.hpp"
 
 namespace kiln::layer {
@@ -103,6 +103,16 @@ Status note_program(const Part &part, const WholeProgram &program, const kiln_de
   return {};
 }
 
+// Writes the program with the driver's binary for the part's device. Fails if the overlay belongs
+// to another user or if others may write to it.
+Status store_now(cl_program built, const Part &part, const WholeProgram &program,
+                 const kiln_device &device) {
+  auto contents = cached::contents_of(next_table(), part.program.get(), program);
+  if (!contents) return cached::without_kernels();
+  return cached::store_program(settings().overlay, driver_of(device), *device.device, built,
+                               *std::move(contents), nullptr);
+}
+
 }  // namespace
 
 const DeviceOverlay &overlay_of(const runtime::Device &device) {
@@ -117,7 +127,7 @@ const DeviceOverlay &overlay_of(const runtime::Device &device) {
     const std::uint32_t machine = settings().shared.empty() ? 0 : runtime::machine_number();
     out.status = runtime::Overlay::open(settings().overlay.c_str(), cached::kLimit, device,
                                         notes.options, machine, &out.overlay, &deaths);
-    if (out.status.ok()) out.overlay->also_search(packs_of_others());
+    if (out.status.ok()) out.overlay->also_search(signed_packs());
   }
   return place->second;
 }
@@ -190,7 +200,7 @@ Status cache_program(cl_program built, const Part &part, const WholeProgram &pro
   kiln_device *device = nullptr;
   if (Status s = find_part_device(part, &device); !s.ok()) return s;
   return is_built_later(*device) ? note_program(part, program, *device, launches)
-                                 : store_program(built, part, program);
+                                 : store_now(built, part, program, *device);
 }
 
 std::string missing_text(const std::string &name, const kiln_device &device) {
@@ -213,15 +223,6 @@ std::string outcome_of(const Status &status, const Devices &devices, const std::
   return missing + (starts_builder()
                         ? "; it is noted for the overlay"
                         : "; it is noted for 'kiln overlay build', which is not started");
-}
-
-Status store_program(cl_program built, const Part &part, const WholeProgram &program) {
-  kiln_device *device = nullptr;
-  if (Status s = find_part_device(part, &device); !s.ok()) return s;
-  auto contents = cached::contents_of(next_table(), part.program.get(), program);
-  if (!contents) return cached::without_kernels();
-  return cached::store_program(settings().overlay, driver_of(*device), *device->device, built,
-                               *std::move(contents), nullptr);
 }
 
 // The folder is made anew if `kiln overlay build` has removed it meanwhile.

@@ -66,10 +66,6 @@ std::string missing_text(const std::string &name, const kiln_device &device);
 std::string outcome_of(const packs::Status &status, const Devices &devices,
                        const std::string &missing);
 
-// Writes the program with the driver's binary for the part's device (cached::write_cached). Fails
-// if the overlay belongs to another user or if others may write to it.
-packs::Status store_program(cl_program built, const Part &part, const WholeProgram &program);
-
 // Adds the launch to its file. Complains if that fails.
 void note_new_launch(const Launches::Fresh &launch);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the packs that the settings name, and loads a program from the first that fits.
+// Opens the packs that the settings name, and loads a program from the first that fits, or a cached
+// program from the overlay.
 #include "runtime/layer/serve.hpp"
 
 #include <algorithm>
@@ -10,9 +11,9 @@
 #include "kiln/packs/text.hpp"
 #include "runtime/layer/base/build_report.hpp"
 #include "runtime/layer/base/settings.hpp"
-#include "runtime/layer/others.hpp"
 #include "runtime/layer/record/launches.hpp"
 #include "runtime/layer/record/record.hpp"
+#include "runtime/layer/signed_packs.hpp"
 #include "runtime/source/whole_program.hpp"
 
 namespace kiln::layer {
@@ -45,7 +46,7 @@ const std::vector<kiln_pack *> &all_packs() {
       if (const packs::Status s = packs::packs_at(path, &files); !s.ok()) complain(s.message);
       for (const std::string &file : files) open_pack(file, packs);
     }
-    for (const auto &pack : packs_of_others()) packs->push_back(new kiln_pack{pack});
+    for (const auto &pack : signed_packs()) packs->push_back(new kiln_pack{pack});
     return packs;
   }();
   return opened;

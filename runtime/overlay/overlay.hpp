@@ -49,7 +49,7 @@ class Overlay final : public Persistence {
   void record(const DriverTask &task, Event event, std::string_view text) override;
   Status find(const packs::Digest &variant, unsigned left_out, packs::Bytes *bytes,
               Stored *out) const override;
-  void store(LoadedProgram *program, Report *report) override;  // in finish.cpp
+  void store(LoadedProgram *program, Report *report) override;  // in store.cpp
 
   // Writes an entry; on success it is on disk. If the limit requires it, the least recently used
   // entries are removed. `program` and `variant_name` are for people.
@@ -64,7 +64,7 @@ class Overlay final : public Persistence {
   bool find_others(const packs::Digest &variant, packs::Bytes *bytes, Stored *out) const;
   // Returns whether the task is passed over because of its own history, and records that.
   bool pass_over(const DriverTask &task, const History &history, const CheckOptions &options);
-  // Of finish.cpp.
+  // Of store.cpp.
   void keep(LoadedProgram *program, Report *report);
   void finish(LoadedProgram *program);
   // Stores the driver's binary as it is, and notifies the application, for which `rung` is where

@@ -9,7 +9,7 @@
 
 #include "kiln/recorded.h"
 #include "runtime/api/api.hpp"
-#include "runtime/cached/built_program.hpp"
+#include "runtime/cached/store_program.hpp"
 #include "runtime/load/loader.hpp"
 #include "runtime/overlay/overlay.hpp"
 #include "runtime/source/driver_variables.hpp"

@@ -340,7 +340,7 @@ for word in ("exact", "final", "finale"):
     try:
         overlay = None if word == "exact" else "overlay"
         kiln.pyopencl.install(sys.argv[1], overlay=overlay, strict=word)
-        for report in kiln.pyopencl.foresee(context):
+        for report in kiln.pyopencl.dry_run(context):
             print(report["rung"], report["estimated_milliseconds"], end=" ")
         print(value(cl.Program(context, ONE).build("-DMORE=0")))
     except (kiln.Error, ValueError) as error:

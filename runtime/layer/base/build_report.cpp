@@ -13,7 +13,7 @@
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/descriptor.hpp"
 #include "kiln/packs/text.hpp"
-#include "runtime/cached/built_program.hpp"
+#include "runtime/cached/store_program.hpp"
 #include "runtime/layer/base/devices.hpp"
 #include "runtime/layer/base/process.hpp"
 #include "runtime/layer/base/settings.hpp"

@@ -14,7 +14,7 @@
 #include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/text.hpp"
 #include "kiln/packs/writer.hpp"
-#include "runtime/cached/built_program.hpp"
+#include "runtime/cached/store_program.hpp"
 #include "runtime/layer/base/build_report.hpp"
 #include "runtime/layer/base/devices.hpp"
 #include "runtime/layer/base/process.hpp"

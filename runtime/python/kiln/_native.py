@@ -212,7 +212,7 @@ class Kiln:
         self._use_overlay(ctypes.byref(options), folder, 0)
         return _make(self._runtime.kiln_loader_create, device, self._pack, ctypes.byref(options))
 
-    def foresee(self, device, context, overlay):
+    def dry_run(self, device, context, overlay):
         """The load report of each program of the pack, of a dry run: nothing is compiled.
 
         "estimated_milliseconds" says how long the driver would compile, None if nobody knows.

@@ -107,14 +107,14 @@ class _Adapter:
         line["outcome"] = "compiled" if line["rung"] in _native.COMPILED else "served"
         return made
 
-    def foresee(self, context):
-        """What foresee() gives."""
+    def dry_run(self, context):
+        """What dry_run() gives."""
         if self._kiln is None:
             raise _native.Error(self._fault)
         if len(context.devices) != 1:
-            raise _native.Error("foresee() needs a context of one device")
+            raise _native.Error("dry_run() needs a context of one device")
         device = context.devices[0]
-        return self._kiln.foresee(self._device(device.int_ptr), context.int_ptr, self._overlay)
+        return self._kiln.dry_run(self._device(device.int_ptr), context.int_ptr, self._overlay)
 
     def _device(self, pointer):
         with self._lock:
@@ -231,7 +231,7 @@ def uninstall():
             _original = _replacement = None
 
 
-def foresee(context):
+def dry_run(context):
     """What install()'s pack has for the device of a context of one device; compiles nothing.
 
     A list of load reports (docs/use/loading.md), one for each program, with
@@ -240,7 +240,7 @@ def foresee(context):
     """
     if _adapter is None:
         raise _native.Error("kiln.pyopencl.install() was not called")
-    return _adapter.foresee(context)
+    return _adapter.dry_run(context)
 
 
 def report():

@@ -10,13 +10,13 @@
 
 namespace kiln::builder {
 
-// What the reports of foresee_loads() say together.
-struct Forecast {
+// What the reports of dry_run_loads() say together.
+struct DryRunText {
   std::vector<std::string> lines;  // of each program: its rung, its time, and why it has no binary
   std::string sum;                 // how many programs are compiled, and for how long
   std::size_t failed = 0;          // number of programs that no rung gives
 };
 
-Forecast forecast_of(const std::vector<nlohmann::json> &reports);
+DryRunText dry_run_text(const std::vector<nlohmann::json> &reports);
 
 }  // namespace kiln::builder

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adds up the reports of a dry run: a program needs no compilation if its estimated time is zero.
 // A binary that is known not to be final is compiled at its first launch.
-#include "builder/launch/forecast.hpp"
+#include "builder/launch/dry_run_text.hpp"
 
 #include <optional>
 
@@ -34,8 +34,8 @@ std::string line_of(const json &report, const std::string &rung, std::optional<d
 
 }  // namespace
 
-Forecast forecast_of(const std::vector<json> &reports) {
-  Forecast forecast;
+DryRunText dry_run_text(const std::vector<json> &reports) {
+  DryRunText out;
   std::size_t compiled = 0, unknown = 0;
   double milliseconds = 0;
   for (const json &report : reports) {
@@ -43,22 +43,21 @@ Forecast forecast_of(const std::vector<json> &reports) {
     const json &time = report["estimated_milliseconds"];
     const auto estimate = time.is_null() ? std::nullopt : std::optional(time.get<double>());
     if (rung == "error") {
-      ++forecast.failed;
+      ++out.failed;
     } else if (estimate != 0) {
       ++compiled;
       unknown += !estimate;
       milliseconds += estimate.value_or(0);
     }
-    forecast.lines.push_back(line_of(report, rung, estimate));
+    out.lines.push_back(line_of(report, rung, estimate));
   }
-  forecast.sum = fmt::format("{} of {} programs need no compilation",
-                             reports.size() - compiled - forecast.failed, reports.size());
-  if (compiled != 0) forecast.sum += fmt::format("; {} are compiled", compiled);
+  out.sum = fmt::format("{} of {} programs need no compilation",
+                        reports.size() - compiled - out.failed, reports.size());
+  if (compiled != 0) out.sum += fmt::format("; {} are compiled", compiled);
   if (compiled != unknown) {
-    forecast.sum +=
-        fmt::format(", {} of them in about {:.0f} ms", compiled - unknown, milliseconds);
+    out.sum += fmt::format(", {} of them in about {:.0f} ms", compiled - unknown, milliseconds);
   }
-  return forecast;
+  return out;
 }
 
 }  // namespace kiln::builder

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens what the shared folder has, and keeps what one of the settings' keys signed.
-#include "runtime/layer/others.hpp"
+#include "runtime/layer/signed_packs.hpp"
 
 #include "runtime/layer/base/settings.hpp"
 #include "runtime/overlay/shared_folder.hpp"
@@ -47,7 +47,7 @@ Packs open_trusted() {
 
 }  // namespace
 
-const Packs &packs_of_others() {
+const Packs &signed_packs() {
   static const Packs &opened =
       *new Packs(settings().shared.empty() || settings().keys.empty() ? Packs() : open_trusted());
   return opened;

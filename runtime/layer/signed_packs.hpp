@@ -12,6 +12,6 @@ namespace kiln::layer {
 // Opens the packs at the first call; they stay open until the process ends. There are none unless
 // the settings name the folder and keys. Complains if this layer cannot check signatures, or if a
 // key is no key.
-const std::vector<std::shared_ptr<const packs::Pack>> &packs_of_others();
+const std::vector<std::shared_ptr<const packs::Pack>> &signed_packs();
 
 }  // namespace kiln::layer

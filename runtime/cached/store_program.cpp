@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the driver for a program's kernels and its binary.
-#include "runtime/cached/built_program.hpp"
+#include "runtime/cached/store_program.hpp"
 
 #include <algorithm>
 #include <cstring>
