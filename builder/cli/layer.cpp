@@ -63,13 +63,13 @@ int record(const LayerArguments &arguments) {
 std::string commands_that_add(const ServeArguments &arguments) {
   std::error_code error;
   const bool merges = arguments.packs.size() == 1 && fs::is_regular_file(arguments.packs[0], error);
-  const std::string pack = merges ? arguments.packs[0] : "missing.kiln";
-  const std::string merge = builder::shell_command({"kiln", "pack", "merge", pack});
+  const std::string pack =
+      merges ? builder::shell_command({arguments.packs[0]}) : std::string("missing.kiln");
   return "  kiln record -o missing.spool -- " + builder::shell_command(arguments.command) +
-         "\n  kiln compile missing.spool -o missing.base.kiln\n" +
-         (merges ? "  " + merge + " missing.base.kiln -o whole.base.kiln\n" : "") +
-         "  kiln build " + (merges ? "whole" : "missing") + ".base.kiln -o " +
-         builder::shell_command({pack}) + (merges ? "\n" : "  # to serve by another --pack\n");
+         "\n  kiln compile missing.spool -o missing.base.kiln" +
+         (merges ? "\n  kiln pack merge " + pack + " missing.base.kiln -o whole.base.kiln" +
+                       "\n  kiln build whole.base.kiln -o " + pack
+                 : "\n  kiln build missing.base.kiln -o " + pack + "  # for another --pack");
 }
 
 // Says what the gate saw. Returns whether every program was what --require allows.
@@ -110,8 +110,8 @@ Status check_gate(const ServeArguments &arguments) {
   }
   const std::string &rung = arguments.rung;
   if (rung == "source" || (!rung.empty() && rung != "exact" && arguments.require != "il")) {
-    return {Code::bad_argument, fmt::format("--rung {} gives nothing that --require {} accepts",
-                                            rung, arguments.require)};
+    return {Code::bad_argument,
+            fmt::format("--rung {} and --require {} exclude each other", rung, arguments.require)};
   }
   for (const std::string &pack : arguments.packs) {
     std::error_code error;

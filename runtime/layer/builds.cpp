@@ -205,6 +205,10 @@ bool is_followed(const BinaryArguments &arguments) {
          arguments.lengths[0] != 0 && is_of(arguments.context, arguments.devices[0]);
 }
 
+std::string name_of(const Built &built) {
+  return built.program.empty() ? "a program" : built.program;
+}
+
 cl_program refuse_own_binary(const std::string &why, cl_int *status, cl_int *code) {
   Built built;
   built.reason = "the application's own binary: " + why;
@@ -233,7 +237,7 @@ void refuse(const ProgramPointer &program, const Options &options, const Devices
   refuse(built);
   objects().set_twin(program, nullptr);
   objects().set_refusal(program, std::make_shared<Refusal>(Refusal{
-                                     packs::concat({"Kiln compiles nothing here: ", built->program,
+                                     packs::concat({"Kiln compiles nothing here: ", name_of(*built),
                                                     ": ", built->reason, "\n"}),
                                      options, devices}));
 }
@@ -242,8 +246,7 @@ void refuse(Built *built) {
   built->refused = true;
   built->rung.clear();
   built->reason += packs::concat({" (KILN_REQUIRE=", require_word(), ")"});
-  complain(packs::concat(
-      {"refused ", built->program.empty() ? "a program" : built->program, ": ", built->reason}));
+  complain(packs::concat({"refused ", name_of(*built), ": ", built->reason}));
   report_build(*built, nullptr);
 }
 

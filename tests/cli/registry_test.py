@@ -373,10 +373,12 @@ class Delivery(unittest.TestCase):
         shutil.copy(self.folder / "keys", device / "keys.1")
         tools = self.folder / "tools"
         tools.mkdir()
-        (tools / "kiln").write_text(
-            '#!/bin/sh\ncase "$1" in\n  devices) echo \'{"devices": [{"key_hash": "%s"}]}\' ;;\n'
-            '  *) exec %s "$@" ;;\nesac\n' % (A100, KILN), encoding="utf-8")
-        (tools / "kiln").chmod(0o755)
+
+        def has_devices(text):
+            (tools / "kiln").write_text(
+                '#!/bin/sh\ncase "$1" in\n  devices) echo \'{"devices": [%s]}\' ;;\n'
+                '  *) exec %s "$@" ;;\nesac\n' % (text, KILN), encoding="utf-8")
+            (tools / "kiln").chmod(0o755)
         (fetch,) = pod["initContainers"]
         (script,) = fetch["args"]
         self.assertIn("/keys/", script)
@@ -385,6 +387,10 @@ class Delivery(unittest.TestCase):
         def start(repository, code=0):
             return run("env", f"PATH={tools}:{os.environ['PATH']}", f"REPOSITORY={repository}",
                        *fetch["command"], script, folder=device, code=code)
+        has_devices("")
+        start(f"http://127.0.0.1:{mirror.port}/v2/kiln", code=1)
+        self.assertFalse((device / "pack.kiln").exists())
+        has_devices(f'{{"key_hash": "{A100}"}}')
         start("http://127.0.0.1:1/v2/kiln", code=1)  # nothing was fetched before
         start(f"http://127.0.0.1:{mirror.port}/v2/kiln")
         self.check_pack(device / "pack.kiln", "second-a100.kiln")

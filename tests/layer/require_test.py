@@ -11,6 +11,7 @@ Exit codes: 0 passed, 1 failed, 77 there is no device.
 
 import json
 import os
+import shutil
 import sys
 import tempfile
 import unittest
@@ -94,6 +95,27 @@ class Require(unittest.TestCase):
                           ["built", "refused"])
         self.assertRegex(said, r"kiln layer: refused cl-\w{32}: no pack has it \(KILN_REQUIRE=exact\)")
         self.assertIn(f"kiln record -o missing.spool -- {APPLICATION} source:", said)
+
+    def test_the_lines_that_the_gate_prints_add_to_the_pack(self):
+        """What was in it stays; an application without a pack gets one."""
+        folder = Path(tempfile.mkdtemp(dir=self.place))
+        pack = folder / "my app.kiln"
+        shutil.copy(self.pack, pack)
+        new, old = self.steps("new", "tried"), self.steps("built", "tried")
+        for packs, made in (((pack,), pack), ((pack, self.base), folder / "missing.kiln")):
+            shutil.copy(self.pack, pack)
+            gate = [KILN, "serve", "--layer", LAYER, "--require", "exact"]
+            options = [word for one in packs for word in ("--pack", one)]
+            done = run(*gate, *options, "--", APPLICATION, *new)
+            self.assertEqual(done.code, 1, done.error)
+            lines = [line for line in done.error.splitlines() if line.startswith("  kiln ")]
+            script = f"cd {folder}; rm -rf missing.spool; kiln() {{ '{KILN}' \"$@\"; }}\n"
+            done = run("bash", "-ec", script + "\n".join(lines).replace(
+                "kiln record ", f"kiln record --layer {LAYER} "), KILN_STORE="none")
+            self.assertEqual(done.code, 0, done.error)
+            options = [word for one in {*packs, made} for word in ("--pack", one)]
+            done = run(*gate, *options, "--", APPLICATION, *old, *new)
+            self.assertEqual((done.code, done.output), (0, "built\nbuilt\n"), done.error)
 
     @unittest.skipUnless(yaml, "PyYAML is not here")
     def test_the_pipeline_of_the_examples(self):
