@@ -281,7 +281,9 @@ TEST_CASE("another user's binaries are taken only with a signature of a named ke
     const std::filesystem::path shared = folder.path() / "shared";
     REQUIRE(mkdir(shared.c_str(), 0700) == 0);
     REQUIRE(chmod(shared.c_str(), 01777) == 0);
-    folder.write(std::string("shared/") + name, std::string(bytes.begin(), bytes.end()));
+    const std::string file =
+        folder.write(std::string("shared/") + name, std::string(bytes.begin(), bytes.end()));
+    if (geteuid() == 0) REQUIRE(chown(file.c_str(), 4242, 4242) == 0);
     LoaderOptions options;
     options.use_shared(shared.c_str());
     kiln_loader_use_trust(&options, trust);
@@ -291,8 +293,12 @@ TEST_CASE("another user's binaries are taken only with a signature of a named ke
     CHECK(own.size() == (first == KILN_RUNG_OVERLAY ? 0u : 1u));
     return first;
   };
-  CHECK(rung(good, require.get()) == KILN_RUNG_OVERLAY);  // whose revision is lower
-  CHECK(rung(good, warn.get()) == KILN_RUNG_OVERLAY);
+  if (geteuid() == 0) {
+    CHECK(rung(good, require.get()) == KILN_RUNG_OVERLAY);  // whose revision is lower
+    CHECK(rung(good, warn.get()) == KILN_RUNG_OVERLAY);
+  } else {
+    WARN("SKIP: only root can give a pack to another user");
+  }
   CHECK(rung(good, none.get()) == KILN_RUNG_IL);
   CHECK(rung(good, nullptr) == KILN_RUNG_IL);
   CHECK(rung(good, two.get()) == KILN_RUNG_IL);
@@ -305,6 +311,7 @@ TEST_CASE("another user's binaries are taken only with a signature of a named ke
   CHECK(rung(changed, warn.get()) == KILN_RUNG_IL);
   CHECK(rung({}, warn.get()) == KILN_RUNG_IL);
   CHECK(rung(good, warn.get(), "4242.kiln.tmp") == KILN_RUNG_IL);
+  CHECK(rung(good, warn.get(), "4243.kiln") == KILN_RUNG_IL);  // 4242 owns it
   CHECK(rung(good, warn.get(), "user.kiln") == KILN_RUNG_IL);
   CHECK(rung(good, warn.get(), ".kiln") == KILN_RUNG_IL);
 }
