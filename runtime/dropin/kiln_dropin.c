@@ -726,6 +726,8 @@ static const char *find_exact(buffer *root, buffer *section, const kiln_dropin_d
   maker = text_field(section, provenance, PROVENANCE_DRIVER);
   proof = text_field(section, provenance, PROVENANCE_PROOF);
   out->finality = (int)field_number(section, provenance, PROVENANCE_FINALITY, 1);
+  /* rusticl compiles nothing only where Mesa's cache has the pack's entries. */
+  if (equal(profile, "rusticl") && out->finality == 1) out->finality = 0;
   if (section->malformed) return section_malformed;
   if (equal(profile, "nvidia") &&
       compare_versions(maker, text_of(device->facts[DRIVER_VERSION])) > 0) {

@@ -80,7 +80,9 @@ typedef struct kiln_dropin_code {
    * needs again. Of SPIR-V's, pass only those that begin with -cl-, and neither -cl-std= nor
    * -cl-kernel-arg-info. */
   const char *options;
-  int finality; /* of a binary's first launch: 1 compiles nothing, 2 compiles, 0 is not known */
+  /* Of a binary's first launch: 1 compiles nothing, 2 compiles, 0 is not known, always on rusticl:
+   * it compiles nothing only where Mesa's cache holds the pack's entries. */
+  int finality;
 } kiln_dropin_code;
 
 /* Each function returns a null pointer, or a sentence that says why it failed: a constant. */

@@ -303,6 +303,21 @@ TEST_CASE("the reader in C takes a target only for devices with its binary key",
         nullptr);
 }
 
+TEST_CASE("the reader in C calls a binary final where the driver's cache is not needed",
+          "[dropin]") {
+  for (const runtime::Identity &identity : drivers()) {
+    Contents contents = contents_for(identity);
+    contents.targets[0].binaries[0].finish.finality = packs::Finality::yes;
+    kiln_dropin_code code;
+    REQUIRE(why_no_binary(contents, identity, &code).empty());
+    const bool cached = runtime::describe(identity).finishing == runtime::Finishing::shader_cache;
+    CHECK(code.finality == (cached ? 0 : 1));
+    contents.targets[0].binaries[0].finish.finality = packs::Finality::no;
+    REQUIRE(why_no_binary(contents, identity, &code).empty());
+    CHECK(code.finality == 2);
+  }
+}
+
 TEST_CASE("the reader in C says why there is no binary", "[dropin]") {
   const runtime::Identity pocl =
       make({{Field::platform_name, "Portable Computing Language"}, {Field::driver_version, "3.1"}});
