@@ -7,7 +7,6 @@
 namespace kiln::packs {
 namespace {
 
-constexpr std::string_view kFirstLine = "#error this program is linked of several\n";
 constexpr std::string_view kSource = "source ";
 constexpr std::string_view kModule = "module ";
 
@@ -50,7 +49,7 @@ bool take_part(std::string_view *text, LinkedPart *part) {
 }  // namespace
 
 std::string linked_source(const std::vector<LinkedPart> &parts) {
-  std::string text(kFirstLine);
+  std::string text(kLinkedFirstLine);
   for (const LinkedPart &part : parts) {
     text += concat({part.is_il ? kModule : kSource, decimal(part.source.size()), " ",
                     decimal(part.options.size()), "\n", part.source, "\n", part.options, "\n"});
@@ -58,12 +57,8 @@ std::string linked_source(const std::vector<LinkedPart> &parts) {
   return text;
 }
 
-bool is_linked_source(std::string_view text) {
-  return text.substr(0, kFirstLine.size()) == kFirstLine;
-}
-
 bool read_linked_source(std::string_view text, std::vector<LinkedPart> *parts) {
-  if (!take(&text, kFirstLine)) return false;
+  if (!take(&text, kLinkedFirstLine)) return false;
   while (!text.empty()) {
     LinkedPart part;
     if (!take_part(&text, &part)) return false;

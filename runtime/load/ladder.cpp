@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "kiln/packs/linked_source.hpp"
 #include "runtime/identity/il_needs.hpp"
 #include "runtime/load/recompiled.hpp"
 #include "runtime/load/reporter.hpp"
@@ -82,6 +83,12 @@ class Climb {
       if (!status.ok()) return reporter_.failed(&result, KILN_OUTCOME_FAILED, status.message);
       if (offer->bytes.size == 0) {
         return reporter_.failed(&result, KILN_OUTCOME_FAILED, "the pack's blob is empty");
+      }
+      if (rung.form == Form::source &&
+          packs::is_linked_source(
+              {reinterpret_cast<const char *>(offer->bytes.data), offer->bytes.size})) {
+        return reporter_.failed(&result, KILN_OUTCOME_MISSED,
+                                "it is linked of several programs, which only the builder does");
       }
       if (rung.form == Form::il) {
         const packs::Status s = check_il(offer->bytes, loader_->device->capabilities);

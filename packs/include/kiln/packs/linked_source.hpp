@@ -19,8 +19,12 @@ struct LinkedPart {
 // #error.
 std::string linked_source(const std::vector<LinkedPart> &parts);
 
+inline constexpr std::string_view kLinkedFirstLine = "#error this program is linked of several\n";
+
 // Returns whether the text begins as those of linked_source() do.
-bool is_linked_source(std::string_view text);
+inline bool is_linked_source(std::string_view text) {
+  return text.substr(0, kLinkedFirstLine.size()) == kLinkedFirstLine;
+}
 
 // Splits such a text; the parts point into it. Returns false if the text is damaged or has no part.
 bool read_linked_source(std::string_view text, std::vector<LinkedPart> *parts);
