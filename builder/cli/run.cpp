@@ -171,7 +171,12 @@ Status check_files(const RunArguments &options, const packs::Program &program) {
     if (const Status s = builder::check_png(options.image); !s.ok()) return as_failed(s);
   }
   std::vector<std::string> outputs = {options.report, options.raw};
-  for (const builder::PlaneShape &shape : builder::program_shape(program).outputs) {
+  const auto shapes = builder::program_shape(program).outputs;
+  if (shapes.empty() && !(options.output + options.raw).empty()) {
+    return {Code::bad_argument,
+            fmt::format("program {} has no output that could be written", program.name)};
+  }
+  for (const builder::PlaneShape &shape : shapes) {
     if (options.output.empty()) break;
     if (!builder::is_picture(shape)) {
       return {Code::bad_argument,
@@ -232,6 +237,8 @@ std::string stage_text(const RunArguments &options, const kiln_ndrange &range) {
   const auto text = [&](const std::size_t *size) {
     return runtime::size_text(range.dimensions, {size[0], size[1], size[2]});
   };
+  if (range.local[0] == 0)
+    return text(range.global) + " work-items in groups that the driver chose";
   const runtime::NDSize asked = asked_local(options);
   const bool clamped =
       asked[0] != 0 && !std::equal(range.local, range.local + range.dimensions, asked.begin());
@@ -318,8 +325,7 @@ Result<builder::RunRequest> make_request(const RunArguments &options, const buil
 }
 
 std::string rung_text(const builder::RungRun &run) {
-  if (!run.result.status.ok())
-    return fmt::format("{:12}  {}: {}\n", run.rung, run.outcome, run.reason);
+  if (!run.reason.empty()) return fmt::format("{:12}  {}: {}\n", run.rung, run.outcome, run.reason);
   return fmt::format("{:12}  {:.3f} ms on the device, {}", run.rung,
                      run.result.launched.device_nanoseconds() / 1e6,
                      run.status.ok() ? check_text(run.checked) : run.status.message + "\n");
@@ -341,6 +347,13 @@ Result<Prepared> prepare(const RunArguments &options, const packs::Program &prog
   if (options.reference) references.no_check = false;
   auto reference = builder::Reference::find(program, options.load.pack_path, references);
   if (!reference.ok()) return reference.status();
+  if (options.image.empty() && options.size.empty()) {
+    const bool needed = std::any_of(variants.begin(), variants.end(), [](const auto &variant) {
+      return !variant.launches && builder::check_launchable(variant).ok();
+    });
+    if (!needed) return Prepared{*std::move(reference), {}};  // recorded launches have sizes
+    return Status(Code::bad_argument, "kiln run needs --image or --size; see 'kiln help run'");
+  }
   auto work = builder::read_work(
       program, {options.image, options.size, !options.parameters.empty()}, *reference);
   if (!work.ok()) return work.status();
@@ -388,9 +401,6 @@ int run_rungs(const RunArguments &options, const packs::Contents &contents,
 int run(const RunArguments &options) {
   const auto parameters = parse_parameters(options.parameters);
   if (!parameters.ok()) return fail(parameters.status());
-  if (options.image.empty() && options.size.empty()) {
-    return fail({Code::bad_argument, "kiln run needs --image or --size; see 'kiln help run'"});
-  }
   const auto pack = open_program(options.load);
   if (!pack.ok()) return fail(pack.status());
   if (options.rungs) return run_rungs(options, pack->contents, *parameters);

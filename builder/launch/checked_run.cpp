@@ -43,6 +43,7 @@ void judge(const packs::Program &program, const RunRequest &request, const Refer
     if (run->outcome == "missed" || run->outcome == "skipped") run->status = {};
     return;
   }
+  if (!request.launch) return;
   const auto checked = check_run(program, request, run->result, reference, first);
   if (checked.ok()) run->checked = *checked;
   run->status = checked.status();
@@ -58,14 +59,19 @@ Result<CheckedRun> check_run(const packs::Program &program, const RunRequest &re
                              const RunResult *another) {
   const packs::Variant *variant = find_variant(program, result.variant);
   if (variant == nullptr) return pack_changed();
-  const Parameters parameters = all_parameters(*variant, request.parameters);
-  const auto expected =
-      reference.expected({*variant, request.size, request.inputs, parameters, &request.device});
-  if (!expected.ok()) return expected.status();
-  CheckedRun checked{compare_outputs(result.outputs, *expected, variant->tolerance),
-                     variant->tolerance};
+  CheckedRun checked;
+  checked.tolerance = variant->tolerance;
+  if (!variant->launches) {
+    const Parameters parameters = all_parameters(*variant, request.parameters);
+    const auto expected =
+        reference.expected({*variant, request.size, request.inputs, parameters, &request.device});
+    if (!expected.ok()) return expected.status();
+    checked.comparison = compare_outputs(result.outputs, *expected, variant->tolerance);
+  }
   if (checked.comparison.check == Check::unchecked && another != nullptr) {
-    checked.comparison = compare_outputs(result.outputs, another->outputs, variant->tolerance);
+    checked.comparison =
+        variant->launches ? compare_memory(result.memory, another->memory)
+                          : compare_outputs(result.outputs, another->outputs, variant->tolerance);
     checked.is_with_another = true;
   }
   return checked;
@@ -76,20 +82,31 @@ Status run_each_rung(const packs::Program &program, const RunRequest &request,
   const auto reports = dry_run_loads(request);
   if (!reports.ok()) return reports.status();
   RunRequest alone = request;
+  Status launchable;
   for (const json &report : *reports) {  // else another variant's rung would do
     if (report["program"] == program.name && alone.variant.empty()) {
       alone.variant = report["variant"];
     }
   }
+  const packs::Variant *variant = find_variant(program, alone.variant);
+  if (variant != nullptr && !variant->launches) launchable = check_launchable(*variant);
+  alone.launch = launchable.ok();
+  alone.content = MemoryContent::pattern;
   std::optional<RunResult> first;
   bool failed = false;
   for (const runtime::Rung &rung : runtime::rungs()) {
     if (rung.id == KILN_RUNG_OVERLAY) continue;
     alone.flags = request.flags | only(rung);
     RungRun run{rung.name, run_program(alone)};
+    const bool died = run.result.report.is_null() && !run.result.status.ok();
+    if (died && !first && alone.content == MemoryContent::pattern) {
+      alone.content = MemoryContent::zeros;  // a number may have been taken for an index
+      run.result = run_program(alone);
+    }
     const json reported = rung_of(run.result.report, rung.name);
     if (reported.is_null() && run.result.status.code == Code::no_rung) continue;  // NVIDIA only
     judge(program, alone, reference, reported, first ? &*first : nullptr, &run);
+    if (run.status.ok() && run.reason.empty()) run.reason = launchable.message;
     failed = failed || !run.status.ok();
     done(run);
     if (!first && run.result.status.ok() && run.status.ok()) first = std::move(run.result);

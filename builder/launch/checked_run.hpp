@@ -30,13 +30,15 @@ struct RungRun {
   const char *rung = "";
   RunResult result{};
   std::string outcome{};  // of the rung in the load report; "failed" if the report has no such rung
-  std::string reason{};   // why there is no result
+  std::string reason{};   // why there is no result; empty if there is one
   CheckedRun checked{};   // if the run gave a result
   Status status{};        // why the rung counts as failed; ok if the pack or the device lacks it
 };
 
 // Runs the program once from each rung but the overlay's, always as the same variant, and calls
-// `done` after each run. If there is no reference, the first correct result counts. Fails as
+// `done` after each run. If there is no reference, the first correct result counts. Memory of
+// recorded launches holds numbers, or zeros if the first such run died of the numbers. A variant
+// that Kiln cannot launch is only loaded. Fails as
 // dry_run_loads() does, or with Code::failed if a rung failed, gave wrong results, or none ran.
 Status run_each_rung(const packs::Program &program, const RunRequest &request,
                      const Reference &reference, const std::function<void(const RungRun &)> &done);

@@ -211,6 +211,19 @@ Status RepeatedLaunch::see_image(const Held &held, cl_map_flags how, const SeeBy
                     });
 }
 
+Comparison compare_memory(const std::vector<std::uint64_t> &got,
+                          const std::vector<std::uint64_t> &expected) {
+  Comparison result;
+  if (expected.empty()) return result;
+  result.check = got.size() == expected.size() ? Check::exact : Check::wrong;
+  for (std::size_t i = 0; i < got.size() && i < expected.size(); ++i) {
+    if (got[i] == expected[i]) continue;
+    if (result.different++ == 0) result.first_wrong = i;
+    result.check = Check::wrong;
+  }
+  return result;
+}
+
 Status ask_executes(const Device &device, cl_context context, cl_command_queue queue, bool *out) {
   const runtime::OpenCL &cl = *device.cl;
   std::array<std::uint32_t, 16> before{};

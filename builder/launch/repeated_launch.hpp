@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "builder/launch/recorded_launch.hpp"
+#include "builder/problem/plane.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/opencl/library.hpp"
 
@@ -80,6 +81,10 @@ class RepeatedLaunch {
   std::vector<runtime::Handle<cl_sampler>> samplers_;
   std::uint64_t taken_ = 0;
 };
+
+// Compares hashes of the memory of launches. Unchecked if none is expected.
+Comparison compare_memory(const std::vector<std::uint64_t> &got,
+                          const std::vector<std::uint64_t> &expected);
 
 // Finds out whether a queue really executes commands: a device without hardware may report success.
 Status ask_executes(const runtime::Device &device, cl_context context, cl_command_queue queue,

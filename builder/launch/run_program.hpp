@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "builder/device/device_info.hpp"
+#include "builder/launch/repeated_launch.hpp"
 #include "builder/launch/session.hpp"
 
 namespace kiln::builder {
@@ -25,8 +26,9 @@ struct RunRequest {
   ProblemSize size;
   std::vector<Plane> inputs;  // in the order of program_shape()
   Parameters parameters;
-  NDSize local{0, 0, 0};  // for every stage
-  unsigned launches = 1;  // the times reported are from the last one
+  NDSize local{0, 0, 0};                         // for every stage
+  MemoryContent content = MemoryContent::zeros;  // before a recorded launch
+  unsigned launches = 1;                         // the times reported are from the last one
   std::chrono::milliseconds timeout{120'000};
 };
 
@@ -39,6 +41,7 @@ struct RunResult {
   std::string variant;      // name of the loaded variant
   Launched launched;        // after a launch
   std::vector<Plane> outputs;
+  std::vector<std::uint64_t> memory;  // a hash for each recorded launch: of all its memory
   // The end, at least 64 KiB, of what driver and kernels printed, if asked for.
   std::string printed;
 };

@@ -195,14 +195,7 @@ Results results_from(const json &in) {
 
 Comparison compare_results(const Results &got, const Results &expected, double tolerance) {
   if (expected.memory.empty()) return compare_outputs(got.outputs, expected.outputs, tolerance);
-  Comparison result;
-  result.check = got.memory.size() == expected.memory.size() ? Check::exact : Check::wrong;
-  for (std::size_t i = 0; i < got.memory.size() && i < expected.memory.size(); ++i) {
-    if (got.memory[i] == expected.memory[i]) continue;
-    if (result.different++ == 0) result.first_wrong = i;
-    result.check = Check::wrong;
-  }
-  return result;
+  return compare_memory(got.memory, expected.memory);
 }
 
 std::string name_of(const Results &results) {

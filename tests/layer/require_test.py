@@ -56,6 +56,32 @@ class Require(unittest.TestCase):
         return run(KILN, "serve", "--layer", LAYER, "--pack", pack, "--require", word, "--",
                    *steps, **variables)
 
+    def test_each_rung_alone(self):
+        """Recorded launches are repeated, and their memory compared; what was only built is only
+        loaded, and what is linked is a binary or nothing."""
+        spool, base, pack = (str(self.place / name) for name in
+                             ("each.spool", "each.base", "each.kiln"))
+        (self.place / "steps.h").write_text("#define VALUE 5\n", encoding="utf-8")
+        must("record", "--layer", LAYER, "-o", spool, "--", APPLICATION,
+             *self.steps("launched", "build", "launch:1"), *self.steps("built", "tried"),
+             f"cd:{self.place}", "compile", "link", "launch:1")
+        must("compile", spool, "-o", base)
+        must("build", base, "--store", "none", "-o", pack)
+        done = run(KILN, "run", "--pack", pack, "--rungs")
+        self.assertEqual((done.code, done.error), (0, ""), done.output)
+        said = {line.split()[0]: [] for line in done.output.splitlines()}
+        for line in done.output.splitlines():
+            said[line.split()[0]].append(" ".join(line.split()[1:]))
+        self.assertEqual(sum(name.startswith("cl-") for name in said), 3, said)
+        unlaunched = "loaded: cannot launch variant "
+        binaries, sources = said["exact"], said["source"]
+        self.assertEqual(sum("compared with no reference" in text for text in binaries), 2, said)
+        self.assertEqual(sum(text.startswith(unlaunched) for text in binaries), 1, said)
+        self.assertEqual(sum("equals the first result" in text for text in sources), 1, said)
+        self.assertEqual(sum(text.startswith(unlaunched) for text in sources), 1, said)
+        self.assertIn("missed: it is linked of several programs, which only the builder does",
+                      sources)
+
     def test_a_rung_by_force(self):
         """The pack's binary is passed over; a gate takes what comes of it, or not."""
         steps = self.steps("launched", "build", "launch:1")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "builder/launch/repeated_launch.hpp"
 #include "builder/problem/plane.hpp"
 
 #include "tests/support/catch.hpp"
@@ -25,4 +26,14 @@ TEST_CASE("Where nothing is expected nothing is checked, and other planes are wr
   CHECK(compare_outputs({a}, {}, 0).check == Check::unchecked);
   CHECK(compare_outputs({a}, {wide}, 255).check == Check::wrong);
   CHECK(compare_outputs({a}, {a, a}, 255).check == Check::wrong);
+}
+
+TEST_CASE("The memory of launches is equal or wrong, and unchecked where none is expected") {
+  CHECK(compare_memory({1, 2}, {}).check == Check::unchecked);
+  CHECK(compare_memory({1, 2}, {1, 2}).check == Check::exact);
+  CHECK(compare_memory({1}, {1, 2}).check == Check::wrong);
+  const Comparison wrong = compare_memory({1, 2, 3}, {1, 4, 5});
+  CHECK(wrong.check == Check::wrong);
+  CHECK(wrong.different == 2);
+  CHECK(wrong.first_wrong == 1);
 }
