@@ -12,6 +12,7 @@
 #include "runtime/layer/record/launches.hpp"
 #include "runtime/layer/record/record.hpp"
 #include "runtime/layer/serve.hpp"
+#include "runtime/source/logical_lines.hpp"
 
 namespace kiln::layer {
 
@@ -205,8 +206,17 @@ bool is_followed(const BinaryArguments &arguments) {
          arguments.lengths[0] != 0 && is_of(arguments.context, arguments.devices[0]);
 }
 
+// "cl-0123... (kernels a, b)"; most of a program's kernels tell nothing more about it.
 std::string name_of(const Built &built) {
-  return built.program.empty() ? "a program" : built.program;
+  constexpr std::size_t kShown = 4;
+  std::string text = built.program.empty() ? "a program" : built.program;
+  std::size_t shown = 0;
+  for (const std::string &kernel : built.kernels) {
+    if (shown == kShown) break;
+    text += packs::concat({shown++ == 0 ? " (kernels " : ", ", kernel});
+  }
+  if (shown == 0) return text;
+  return text + (shown < built.kernels.size() ? ", ...)" : ")");
 }
 
 cl_program refuse_own_binary(const std::string &why, cl_int *status, cl_int *code) {
@@ -234,6 +244,7 @@ Status note_built(cl_program built, cl_program launched, const Devices &devices,
 
 void refuse(const ProgramPointer &program, const Options &options, const Devices &devices,
             Built *built) {
+  if (!program->is_il) built->kernels = source::kernels_in(program->source);
   refuse(built);
   objects().set_twin(program, nullptr);
   objects().set_refusal(program, std::make_shared<Refusal>(Refusal{

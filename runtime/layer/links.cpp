@@ -11,6 +11,7 @@
 #include "runtime/layer/record/launches.hpp"
 #include "runtime/layer/record/record.hpp"
 #include "runtime/layer/serve.hpp"
+#include "runtime/source/logical_lines.hpp"
 
 namespace kiln::layer {
 namespace {
@@ -83,6 +84,19 @@ std::optional<Link> link_of(const LinkArguments &arguments) {
     made.whole = source::whole_link(std::move(parts), options);
   }
   return made;
+}
+
+// Returns whether the application links what was refused, which was reported then.
+bool has_refused(const LinkArguments &arguments) {
+  for (cl_uint i = 0; arguments.programs != nullptr && i < arguments.count; ++i) {
+    if (objects().refusal_of(arguments.programs[i]) != nullptr) return true;
+  }
+  return false;
+}
+
+void add_kernels(const WholeProgram &whole, std::set<std::string> *kernels) {
+  if (!whole.is_il && whole.parts.empty()) kernels->merge(source::kernels_in(whole.source));
+  for (const WholeProgram &part : whole.parts) add_kernels(part, kernels);
 }
 
 // Registers a program from a pack, to answer queries as a linked program does.
@@ -281,6 +295,9 @@ cl_program link(const LinkArguments &arguments, cl_int *code) {
     notes = served.is_unknown && (settings().record || !settings().overlay.empty());
   }
   if (requires_binaries()) {
+    *code = CL_INVALID_OPERATION;
+    if (has_refused(arguments)) return nullptr;
+    if (known) add_kernels(known->whole, &built.kernels);
     refuse(&built);
     *code = CL_LINK_PROGRAM_FAILURE;
     return nullptr;

@@ -243,6 +243,19 @@ bool is_word_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+std::set<std::string> kernels_in(std::string_view text) {
+  std::set<std::string> names;
+  bool is_kernel = false;
+  bool is_name = false;
+  (void)scan(text, [&](std::string_view word) {
+    if (is_name) names.emplace(word);
+    is_kernel = !is_name && (is_kernel || word == "kernel" || word == "__kernel");
+    is_name = is_kernel && word == "void";
+    is_kernel = is_kernel && !is_name;
+  });
+  return names;
+}
+
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(kBlanks);
   if (begin == std::string_view::npos) return {};

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,10 @@ struct ScannedText {
 using TakeWord = std::function<void(std::string_view)>;
 
 ScannedText scan(std::string_view text, const TakeWord &take_word = nullptr);
+
+// Returns the names of the kernels that the text defines or declares, as far as no macro hides
+// them, also those in parts that the preprocessor skips: for people.
+std::set<std::string> kernels_in(std::string_view text);
 
 bool is_word_character(char c);  // a letter, a digit or '_'
 

@@ -119,7 +119,7 @@ class Require(unittest.TestCase):
         self.check("exact", self.pack, steps, ["built"])
         said = self.check("exact", self.pack, (*steps, *self.steps("new", "tried")),
                           ["built", "refused"])
-        self.assertRegex(said, r"kiln layer: refused cl-\w{32}: no pack has it \(KILN_REQUIRE=exact\)")
+        self.assertRegex(said, r"kiln layer: refused cl-\w{32} \(kernels k\): no pack has it \(KILN_REQUIRE=exact\)")
         self.assertIn(f"kiln record -o missing.spool -- {APPLICATION} source:", said)
 
     def test_the_lines_that_the_gate_prints_add_to_the_pack(self):
@@ -177,7 +177,7 @@ class Require(unittest.TestCase):
         finds(*steps, *self.steps("new", "tried"))
         found, said = codes()
         self.assertEqual(found, [0, 0, 1, 0, 0], said)
-        self.assertRegex(said, r"refused cl-\w{32}: no pack has it")
+        self.assertRegex(said, r"refused cl-\w{32} \(kernels k\): no pack has it")
         self.assertIn("kiln record -o missing.spool -- ./application\n", said)
 
     def test_a_driver_s_update_is_rehearsed(self):
@@ -209,7 +209,8 @@ class Require(unittest.TestCase):
     def test_the_log_tells_the_reason(self):
         """As a compiler's would."""
         done = self.gate("exact", self.pack, APPLICATION, *self.steps("new", "tried", "said"))
-        self.assertRegex(done.output, r"^refused\n-2 Kiln compiles nothing here: cl-\w{32}: no pack has "
+        self.assertRegex(done.output, r"^refused\n-2 Kiln compiles nothing here: cl-\w{32} \(kernels k\): no "
+                         r"pack has "
                          r"it \(KILN_REQUIRE=exact\)\n\n$")
 
     def test_parts_and_links_are_refused(self):
@@ -219,6 +220,10 @@ class Require(unittest.TestCase):
         parts = (f"cd:{self.place}", "compile:-I .", "link", "launch:1")
         done = self.gate("exact", self.pack, APPLICATION, *parts)
         self.assertEqual((done.code, done.output), (1, "clCompileProgram: -15\n"), done.error)
+        self.assertIn("1 of 1 program builds refused", done.error)
+        done = self.gate("exact", self.pack, APPLICATION, f"cd:{self.place}", "header:steps.h")
+        self.assertEqual((done.code, done.output.split()[0]), (1, "refused"), done.error)
+        self.assertIn("1 of 1 program builds refused", done.error)  # not its link, too
         spool, base, pack = (str(self.place / name) for name in
                              ("parts.spool", "parts.base.kiln", "parts.kiln"))
         must("record", "--layer", LAYER, "-o", spool, "--", APPLICATION, *parts)

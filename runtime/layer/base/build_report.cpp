@@ -157,8 +157,7 @@ void report_build(const Built &built, cl_program made) {
   const Devices devices = made == nullptr ? Devices() : devices_of(made);
   std::string what;
   add_text("program", built.program, &what);
-  add_list("kernels",
-           made == nullptr ? std::set<std::string>() : cached::kernel_names(next_table(), made),
+  add_list("kernels", made == nullptr ? built.kernels : cached::kernel_names(next_table(), made),
            &what);
   add_list("devices", device_names(devices), &what);
   add_kind(devices, &what);

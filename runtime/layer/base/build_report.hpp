@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <set>
 #include <string>
 
 #include "kiln/packs/status.hpp"
@@ -14,10 +15,11 @@ namespace kiln::layer {
 
 // A build that an application asked for.
 struct Built {
-  std::string program;   // program_name()
-  std::string rung;      // empty: built by the driver, as the application asked
-  std::string reason;    // why it was not loaded from a binary; empty if it was
-  std::string nearest;   // JSON, from Served
+  std::string program;                 // program_name()
+  std::set<std::string> kernels = {};  // if it was refused
+  std::string rung;                    // empty: built by the driver, as the application asked
+  std::string reason;                  // why it was not loaded from a binary; empty if it was
+  std::string nearest;                 // JSON, from Served
   std::string missing;   // why it was not served, for the reason of a build that is noted
   bool refused = false;  // the settings require more than there is
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
@@ -35,7 +37,8 @@ const std::string &this_process();
 void report_start();
 
 // Reports a build: "served", "compiled" (from the pack's source, for the overlay), "passed" or
-// "refused", with the names of the kernels and devices of `made`, which may be null, and the time
+// "refused", with the names of the kernels and devices of `made`, which may be null: then of the
+// kernels of `built`. Also with the time
 // since `built.start`, which the application waited unless it asked for a callback. Under `kiln
 // serve`, also says on standard error, once, that programs have been compiled for over
 // kLongCompilation.

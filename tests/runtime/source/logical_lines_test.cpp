@@ -293,3 +293,15 @@ TEST_CASE("A directive has a name and operands") {
   CHECK(parts("# ") == "||#");
   CHECK(parts("a") == "||");
 }
+
+TEST_CASE("kernels are named, and no other functions", "[source]") {
+  const std::set<std::string> two = {"a", "b"};
+  CHECK(kernels_in("void f(void);\n// kernel void c()\n"
+                   "kernel void a(global int *o) { int kernels = 0; f(); }\n"
+                   "__kernel __attribute__((reqd_work_group_size(8, 1, 1)))\nvoid b() {}\n") ==
+        two);
+  CHECK(kernels_in("int kernel").empty());
+  CHECK(kernels_in("kernel").empty());
+  CHECK(kernels_in("\"kernel void a\"; void b()").empty());
+  CHECK(kernels_in("").empty());
+}
