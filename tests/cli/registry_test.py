@@ -24,8 +24,9 @@ from pathlib import Path
 
 try:
     import yaml
+    from kubernetes import client as kubernetes
 except ImportError:
-    yaml = None
+    kubernetes = None
 
 KILN = str(Path(sys.argv[1]).resolve())
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -35,6 +36,23 @@ POD = ROOT / "examples" / "kubernetes.yml"
 MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
 PROGRAMS_TYPE = "application/vnd.kiln.programs.v1"
 A100 = "a11d3fba8f6063b5"
+
+
+def object_of(kind, value):
+    """The object that Kubernetes's own client makes of a document, which refuses one without a
+    required member. Members that it does not know, and values of another type, fail here."""
+    if kind.startswith("list["):
+        return [object_of(kind[5:-1], item) for item in value]
+    if kind.startswith("dict("):
+        return {name: object_of(kind[5:-1].split(", ")[1], item) for name, item in value.items()}
+    if not hasattr(kubernetes, kind):
+        assert kind == "object" or type(value).__name__ == kind, f"{value!r} is no {kind}"
+        return value
+    model = getattr(kubernetes, kind)
+    names = {name: attribute for attribute, name in model.attribute_map.items()}
+    assert set(value) <= set(names), f"{kind} has no {set(value) - set(names)}"
+    return model(**{names[name]: object_of(model.openapi_types[names[name]], item)
+                    for name, item in value.items()})
 
 
 def skip(reason):
@@ -398,30 +416,29 @@ class Delivery(unittest.TestCase):
         self.check_pack(device / "pack.kiln", "second-a100.kiln")
         self.assertEqual((device / "revision").read_text(encoding="utf-8"), "2\n")
 
-    @unittest.skipUnless(yaml, "PyYAML is not here")
+    @unittest.skipUnless(kubernetes, "Kubernetes's client for Python or PyYAML is not here")
     def test_the_pod_is_whole(self):
-        """What Kubernetes checks of it, as far as that is known here."""
-        deployment = yaml.safe_load(POD.read_text(encoding="utf-8"))
-        self.assertEqual((deployment["apiVersion"], deployment["kind"]), ("apps/v1", "Deployment"))
-        template = deployment["spec"]["template"]
-        self.assertEqual(set(deployment["spec"]), {"selector", "template"})
-        self.assertEqual(deployment["spec"]["selector"]["matchLabels"],
-                         template["metadata"]["labels"])
-        pod = template["spec"]
-        self.assertEqual(set(pod), {"initContainers", "containers", "volumes"})
-        volumes = {volume["name"] for volume in pod["volumes"]}
-        mounted = set()
-        for container in pod["initContainers"] + pod["containers"]:
-            self.assertLessEqual({"name", "image", "resources"}, set(container))
-            self.assertLessEqual(set(container), {"name", "image", "resources", "workingDir",
-                                                  "command", "args", "env", "volumeMounts"})
-            for variable in container["env"]:
-                self.assertEqual({name: type(value) for name, value in variable.items()},
-                                 {"name": str, "value": str})
-            mounted.update(mount["name"] for mount in container["volumeMounts"])
-        self.assertEqual(mounted, volumes)
-        packs = pod["containers"][0]["env"][1]
-        self.assertEqual(packs, {"name": "KILN_PACK", "value": "/kiln/pack.kiln"})
+        """It has what Kubernetes asks for, by the types of its own client."""
+        document = yaml.safe_load(POD.read_text(encoding="utf-8"))
+        self.assertEqual((document["apiVersion"], document["kind"]), ("apps/v1", "Deployment"))
+        spec = object_of("V1Deployment", document).spec
+        self.assertEqual(spec.selector.match_labels, spec.template.metadata.labels)
+        pod = spec.template.spec
+        containers = pod.init_containers + pod.containers
+        self.assertEqual({mount.name for container in containers
+                          for mount in container.volume_mounts},
+                         {volume.name for volume in pod.volumes})
+        packs = {variable.name: variable.value for variable in pod.containers[0].env}
+        self.assertEqual(packs["KILN_PACK"], "/kiln/pack.kiln")
+        for at, wrong in ((("spec",), {"template": {}}), (("spec", "replicas"), "two"),
+                          (("metadata", "nmae"), "application")):
+            other = json.loads(json.dumps(document))
+            place = other
+            for name in at[:-1]:
+                place = place[name]
+            place[at[-1]] = wrong
+            with self.assertRaises((AssertionError, ValueError), msg=at):
+                object_of("V1Deployment", other)
 
     @unittest.skipUnless(shutil.which("minisign") and shutil.which("faketime"),
                          "minisign or faketime is not here")

@@ -331,7 +331,7 @@ print(lines(), kiln.__version__)
         self.assertEqual(output[0], "1 1")
         self.assertRegex(output[1], "^the pack has no program cl-[0-9a-f]{32}$")
         self.assertRegex(output[2], "none.kiln: No such file or directory$")
-        self.assertRegex(output[3], r"^\[\('served', 'exact'\), .*\('passed', ''\)\] \d+\.\d+\.\d+$")
+        self.assertRegex(output[3], r"^\[\('served', 'exact'\), .*\('refused', ''\)\] \d+\.\d+\.\d+$")
 
     def test_what_is_not_final_is_an_error_if_that_is_required(self):
         text = """

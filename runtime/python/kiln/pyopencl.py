@@ -75,6 +75,7 @@ class _Adapter:
         except Exception as fault:  # pylint: disable=broad-except
             line["reason"] = f"{type(fault).__name__}: {fault}"
         if self._strict:
+            line["outcome"] = "refused"
             raise _native.Error(line["reason"])
         return None
 
@@ -247,10 +248,10 @@ def report():
     """What happened to each program since the last install(), oldest first: a list of dictionaries.
 
     program: its name in packs, "" where it was not asked for; outcome: "served" from a binary,
-    "compiled" from the pack's source, or "passed" to PyOpenCL; rung: of the ladder, "" if passed;
-    reason: why it was not served, or ""; nearest: where it was compiled, the pack's target that is
-    closest, with what differs, or None; milliseconds: of the whole call of Program.build(). The
-    last 4,096 are kept.
+    "compiled" from the pack's source, "passed" to PyOpenCL, or "refused", which only `strict` does;
+    rung: of the ladder, "" if passed or refused; reason: why it was not served, or ""; nearest:
+    where it was compiled, the pack's target that is closest, with what differs, or None;
+    milliseconds: of the whole call of Program.build(). The last 4,096 are kept.
     """
     adapter = _adapter
     return [] if adapter is None else adapter.lines()
