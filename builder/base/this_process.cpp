@@ -3,7 +3,6 @@
 #include "builder/base/this_process.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <thread>
 

@@ -194,7 +194,7 @@ nlohmann::json summary_json(const BuildArguments &options, const builder::BuildR
           {"failures", listed(result.failures, "error")},
           {"left_out", listed(result.left_out, "reason")},
           {"unfinished", listed(result.unfinished, "reason")},
-          {"untold", listed(result.untold, "limits")}};
+          {"limits_not_checked", listed(result.limits_not_checked, "limits")}};
 }
 
 // Prints the summary, and writes it as the last event. If the events go to standard output, that
@@ -402,7 +402,7 @@ int run(const BuildArguments &options) {
   for (const builder::JobFailure &one : result.unfinished) {
     complain(fmt::format("{}: not final: {}", builder::printable_line(one.job), one.text));
   }
-  for (const builder::JobFailure &one : result.untold) {
+  for (const builder::JobFailure &one : result.limits_not_checked) {
     complain(fmt::format("{}: limits not checked: the compiler tells no {}",
                          builder::printable_line(one.job), one.text));
   }

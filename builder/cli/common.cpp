@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <string_view>
@@ -189,7 +188,7 @@ void BuildProgress::ended(const builder::ObservedJob &job, const builder::JobEnd
   show();
 }
 
-void BuildProgress::looked(const std::vector<builder::RunningJob> & /*running*/) { show(); }
+void BuildProgress::still_running(const std::vector<builder::RunningJob> & /*running*/) { show(); }
 
 void BuildProgress::show() {
   show_progress({done_, all_, compiled_, builder::milliseconds_since(start_) / 1000, failed_,

@@ -43,7 +43,7 @@ class BuildProgress final : public builder::BuildObserver {
   void planned(const builder::PlanCounts &counts, std::size_t workers) override;
   void started(const builder::ObservedJob &job, std::size_t worker) override;
   void ended(const builder::ObservedJob &job, const builder::JobEnd &end) override;
-  void looked(const std::vector<builder::RunningJob> &running) override;
+  void still_running(const std::vector<builder::RunningJob> &running) override;
 
  private:
   void show();

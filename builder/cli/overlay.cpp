@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln overlay: show, export and clear the folder in which a device keeps what it compiled, and
 // build what the layer noted there.
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln tune: measures which work-group sizes and variants are fastest on a device.
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <set>
 

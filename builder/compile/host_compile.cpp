@@ -169,7 +169,7 @@ class HostCompiler {
       clang = emit_llvm();
     }
     std::vector<std::string> missing;
-    if (!clang.ok() && came_to_an_end(clang)) {
+    if (!clang.ok() && ended_by_itself(clang)) {
       missing = missing_from(clang);
       if (are_types(missing) || (request_.any_requirements && !missing.empty())) {
         requirements_.insert(requirements_.end(), missing.begin(), missing.end());
@@ -190,7 +190,7 @@ class HostCompiler {
       llvm_ir_ = clang.out;
       return {};
     }
-    if (!came_to_an_end(clang) || clang.err.empty()) return fail_tool("clang", clang);
+    if (!ended_by_itself(clang) || clang.err.empty()) return fail_tool("clang", clang);
     std::string text = diagnostics(clang);
     if (!missing.empty()) {
       text += fmt::format("note: it compiles with requires = [{}]\n", joined(missing, "\""));
@@ -208,7 +208,7 @@ class HostCompiler {
   bool list_despite_errors() {
     const ProcessResult dump =
         run_clang(request_.source, {"-fsyntax-only", "-Xclang", "-ast-dump", "-"});
-    if (came_to_an_end(dump)) result_.module.kernels = kernels_of_syntax_tree(dump.out);
+    if (ended_by_itself(dump)) result_.module.kernels = kernels_of_syntax_tree(dump.out);
     return !result_.module.kernels.empty();
   }
 
@@ -294,7 +294,7 @@ class HostCompiler {
         describes_ = false;  // parameters are known by SPIR-V's types alone
         spirv = run_llvm_spirv(version);
       }
-      if (!came_to_an_end(spirv)) return fail_tool(translator_name(toolchain_), spirv);
+      if (!ended_by_itself(spirv)) return fail_tool(translator_name(toolchain_), spirv);
       if (spirv.ok() && !spirv.out.empty()) {
         if (version > request_.spirv_version) return fail_below(version);
         result_.spirv.assign(spirv.out.begin(), spirv.out.end());
@@ -355,7 +355,7 @@ class HostCompiler {
     const ProcessResult checked = run_compiler(
         toolchain_.spirv_val, {"--target-env", environment(), "-"}, bytes, request_.timeout);
     if (checked.ok()) return {};
-    if (!came_to_an_end(checked)) return fail_tool("spirv-val", checked);
+    if (!ended_by_itself(checked)) return fail_tool("spirv-val", checked);
     return fail(
         HostStage::validate,
         fmt::format("{} wrote a module that spirv-val refuses", translator_name(toolchain_)),

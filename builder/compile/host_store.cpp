@@ -2,7 +2,6 @@
 // Identifies the tools by their files, and writes and reads answers as JSON.
 #include "builder/compile/host_store.hpp"
 
-#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <fstream>

@@ -444,7 +444,7 @@ Status prove_with(const fs::path &clang, const fs::path &path, source::WholeProg
 
 Status prove(const fs::path &clang, TextToProve *job) {
   source::WholeProgram &text = job->text;
-  if (job->files.empty() && source::is_put_together(text.source)) {
+  if (job->files.empty() && source::is_flattened(text.source)) {
     return {Code::failed,
             text.name +
                 ": it includes files that the spool does not have: record it again with "
@@ -466,7 +466,7 @@ Result<std::vector<TextToProve>> texts_to_prove(const std::string &folder,
     if (!texts.ok()) return texts.status();
     for (source::WholeProgram &text : *texts) {
       const auto &files = recorded[text.name];
-      if (!files.empty() || source::is_put_together(text.source) || may_include(text.source)) {
+      if (!files.empty() || source::is_flattened(text.source) || may_include(text.source)) {
         jobs.push_back({i, std::move(text), files});
       }
     }

@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kMostOfOneProgram{10'000};  // for each run of clang
+constexpr std::chrono::milliseconds kMaxOfOneProgram{10'000};  // for each run of clang
 
 bool lacks_parameters(const packs::Variant &variant) {
   return std::any_of(variant.kernels.begin(), variant.kernels.end(), [](const packs::Kernel &k) {
@@ -44,7 +44,7 @@ std::vector<SpirvKernel> kernels_of_source(const HostTool &clang, const packs::V
   request.any_requirements = true;
   request.options = variant.options;
   request.requirements = variant.requirements;
-  request.timeout = std::min(time, kMostOfOneProgram);
+  request.timeout = std::min(time, kMaxOfOneProgram);
   auto compiled = compile_to_spirv(toolchain, request, nullptr);
   return compiled.ok() ? std::move(compiled->module.kernels) : std::vector<SpirvKernel>();
 }

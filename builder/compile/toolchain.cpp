@@ -230,7 +230,7 @@ ProcessResult run_compiler(const std::filesystem::path &tool, std::vector<std::s
   return run_tool(request);
 }
 
-bool came_to_an_end(const ProcessResult &result) {
+bool ended_by_itself(const ProcessResult &result) {
   return result.end == ProcessEnd::exited || result.end == ProcessEnd::signalled;
 }
 

@@ -65,7 +65,7 @@ ProcessResult run_compiler(const std::filesystem::path &tool, std::vector<std::s
                            const std::filesystem::path &folder = {});
 
 // Whether the tool ended by itself, successfully, with an error or by a crash.
-bool came_to_an_end(const ProcessResult &result);
+bool ended_by_itself(const ProcessResult &result);
 
 // Returns the tool's standard error without the stack dump of a crashed LLVM program; ends with a
 // newline unless it is empty.

@@ -14,7 +14,7 @@ using packs::Code;
 using packs::Status;
 using Program = runtime::Handle<cl_program>;
 
-constexpr unsigned kMostNested = 8;  // links of libraries, which are linked themselves
+constexpr unsigned kMaxNested = 8;  // links of libraries, which are linked themselves
 
 Status link(const runtime::Device &device, cl_context context, std::string_view text,
             const char *options, unsigned depth, Program *out);
@@ -45,7 +45,7 @@ Status link(const runtime::Device &device, cl_context context, std::string_view 
     return Status::error(Code::opencl, "the driver has no clLinkProgram");
   }
   std::vector<packs::LinkedPart> parts;
-  if (depth == kMostNested || !packs::read_linked_source(text, &parts)) {
+  if (depth == kMaxNested || !packs::read_linked_source(text, &parts)) {
     return Status::error(Code::bad_input, "the linked program's text is damaged");
   }
   std::vector<Program> made(parts.size());

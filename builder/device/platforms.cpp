@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::chrono::seconds kTimeout{60};
-constexpr cl_uint kMostPlatforms = 256;
+constexpr cl_uint kMaxPlatforms = 256;
 
 std::vector<fs::path> icd_files() {
   const char *named = std::getenv("OCL_ICD_VENDORS");
@@ -71,10 +71,10 @@ json platforms_here() {
     return to_json(s);
   }
   json platforms = json::array();
-  cl_platform_id ids[kMostPlatforms];
+  cl_platform_id ids[kMaxPlatforms];
   cl_uint count = 0;
-  if (cl.clGetPlatformIDs(kMostPlatforms, ids, &count) != CL_SUCCESS) count = 0;
-  for (cl_uint i = 0; i < std::min(count, kMostPlatforms); ++i) {
+  if (cl.clGetPlatformIDs(kMaxPlatforms, ids, &count) != CL_SUCCESS) count = 0;
+  for (cl_uint i = 0; i < std::min(count, kMaxPlatforms); ++i) {
     cl_uint devices = 0;
     const cl_int code = cl.clGetDeviceIDs(ids[i], CL_DEVICE_TYPE_ALL, 0, nullptr, &devices);
     platforms.push_back({{"name", platform_text(cl, ids[i], CL_PLATFORM_NAME)},

@@ -115,7 +115,7 @@ std::vector<LaunchSize> sizes_to_have(const runtime::Device &device, const JobRe
 // Makes a binary with code for work-group sizes. PoCL reads POCL_BINARY_SPECIALIZE_WG when a
 // program is first asked for its binary, and adds the code for those sizes. The program that gave
 // the sizes was asked already, so the binary comes from a second program. A process keeps the
-// variable's first value in PoCL; see is_spent().
+// variable's first value in PoCL; see needs_new_process().
 json make_with_sizes(const runtime::Device &device, const JobRequest &request,
                      const runtime::BuiltProgram &built, packs::Bytes plain,
                      const std::function<runtime::BuildOutcome()> &build) {
@@ -186,7 +186,7 @@ packs::Binary binary_from(const packs::Variant &variant, const json &in) {
   return binary;
 }
 
-bool is_spent() { return std::getenv(kPoclSizes) != nullptr; }
+bool needs_new_process() { return std::getenv(kPoclSizes) != nullptr; }
 
 json make_binaries(const runtime::Device &device, const JobRequest &request,
                    const runtime::BuiltProgram &built,

@@ -36,6 +36,6 @@ nlohmann::json make_binaries(const runtime::Device &device, const JobRequest &re
                              const std::function<runtime::BuildOutcome()> &build);
 
 // Returns whether this process must not call make_binaries() again.
-bool is_spent();
+bool needs_new_process();
 
 }  // namespace kiln::builder

@@ -24,15 +24,15 @@ namespace {
 using nlohmann::json;
 using runtime::Field;
 
-constexpr std::size_t kMostFaults = 5;
+constexpr std::size_t kMaxFaults = 5;
 constexpr std::size_t kChunk = 1u << 20u;
 constexpr std::size_t kLongestDocument = 64u << 20u;  // bytes
 constexpr std::size_t kProcesses = 1u << 19u;         // that are told apart: two times 4 to 8 MiB
 constexpr std::size_t kLongestName = 200;             // bytes of a model or a driver
-constexpr double kMostMilliseconds = 1e12;            // 32 years; a larger number is no duration
+constexpr double kMaxMilliseconds = 1e12;             // 32 years; a larger number is no duration
 
 constexpr int kDeepest = 8;  // limited because hashing JSON recurses
-constexpr std::uint64_t kMostDevices = std::uint64_t{1} << 53;  // of a line
+constexpr std::uint64_t kMaxDevices = std::uint64_t{1} << 53;  // of a line
 constexpr const char *kNames[] = {"profile", "model", "driver"};
 
 // Returns the member of an object; null if the object has none, or `object` is not one.
@@ -280,7 +280,7 @@ Status FleetReader::add(std::istream &in, const std::string &name, Kind kind) {
 }
 
 void FleetReader::fault(std::size_t number, const std::string &what) {
-  if (fleet_.faults++ < kMostFaults) {
+  if (fleet_.faults++ < kMaxFaults) {
     fleet_.first_faults.push_back(fmt::format("{}:{}: {}", name_, number, what));
   }
 }
@@ -348,7 +348,7 @@ Status FleetReader::take_device(const json &line) {
   for (const auto &[name, number] : {std::pair("count", &devices), std::pair("starts", &starts)}) {
     const json &value = member(line, name);
     if (value.is_null()) continue;
-    if (!value.is_number_unsigned() || value >= kMostDevices) {
+    if (!value.is_number_unsigned() || value >= kMaxDevices) {
       return bad(fmt::format("{} is no whole number", name));
     }
     *number = value;
@@ -443,7 +443,7 @@ void FleetReader::count_start(std::uint64_t process, std::uint64_t key_hash) {
 void FleetReader::add_first_result(const json &line, std::uint64_t key_hash,
                                    const Process *process) {
   const json &time = member(line, "milliseconds");
-  if (!time.is_number() || time < 0 || time > kMostMilliseconds) return;
+  if (!time.is_number() || time < 0 || time > kMaxMilliseconds) return;
   const bool is_known = key_hash == 0 && process != nullptr && process->row < fleet_.reports.size();
   ReportedDevice &row = is_known ? fleet_.reports[process->row] : reported(line, key_hash);
   row.first_results.add(time);

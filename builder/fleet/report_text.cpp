@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMostLines = 10;  // of each list in the text
+constexpr std::size_t kMaxLines = 10;  // of each list in the text
 
 // Rounds down: 100.0 means all.
 std::string percent(std::uint64_t part, std::uint64_t all) {
@@ -64,14 +64,14 @@ std::vector<std::pair<std::string, FleetShares>> sorted(
 }
 
 std::string more_text(std::size_t all) {
-  return all <= kMostLines ? "" : fmt::format("  {} more: --json lists all\n", all - kMostLines);
+  return all <= kMaxLines ? "" : fmt::format("  {} more: --json lists all\n", all - kMaxLines);
 }
 
 std::string groups_text(const char *title, const std::map<std::string, FleetShares> &groups) {
   std::string text = fmt::format("\n{:>12}{:>14}  exact  by {}\n", "devices", "starts", title);
   std::size_t lines = 0;
   for (const auto &[name, shares] : sorted(groups)) {
-    if (++lines > kMostLines) break;
+    if (++lines > kMaxLines) break;
     const FleetWeight all = sum_of(shares);
     text += fmt::format("{:>12}{:>14} {:>6}  {}\n", all.devices, all.starts,
                         percent(shares[0].devices, all.devices),
@@ -113,7 +113,7 @@ std::string unused_text(const char *title, const std::vector<UnusedPart> &parts)
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     sum += parts[i].bytes;
-    if (i >= kMostLines) continue;
+    if (i >= kMaxLines) continue;
     const UnusedPart &part = parts[i];
     const std::string hash = part.key_hash == 0 ? "" : ", key_hash " + packs::hex64(part.key_hash);
     text += fmt::format("{:>12}  {}{} in {}\n", part.bytes, printable_line(part.name), hash,
@@ -240,7 +240,7 @@ std::string fleet_report_text(const FleetReport &report) {
   text += shares_text(report);
   if (!report.gaps.empty()) {
     text += fmt::format("\n{:>12}{:>14}  {:12}  gaps\n", "devices", "starts", "now");
-    text += gaps_text(report, kMostLines) + more_text(report.gaps.size());
+    text += gaps_text(report, kMaxLines) + more_text(report.gaps.size());
   }
   text += groups_text("profile", report.profiles) + groups_text("model", report.models) +
           groups_text("driver", report.drivers);

@@ -4,7 +4,6 @@
 #include "builder/inspect/pack_check.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 #include <string_view>

@@ -318,11 +318,11 @@ std::string finish_text(const packs::Finish &finish) {
 }
 
 std::string kernels_label(const std::vector<std::string> &kernels) {
-  constexpr std::size_t kMost = 2;
+  constexpr std::size_t kMax = 2;
   std::string text;
-  for (std::size_t i = 0; i < std::min(kernels.size(), kMost); ++i)
+  for (std::size_t i = 0; i < std::min(kernels.size(), kMax); ++i)
     text += (i == 0 ? "" : ", ") + kernels[i];
-  return text + (kernels.size() > kMost ? ", ..." : "");
+  return text + (kernels.size() > kMax ? ", ..." : "");
 }
 
 std::string recorded_kernels(const packs::Program &program, const packs::Variant &variant) {

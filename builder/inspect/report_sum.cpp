@@ -34,9 +34,9 @@ constexpr std::array<std::string_view, 5> kBuilds = {"served", "compiled", "pass
 // memory.
 constexpr std::size_t kLongestLine = 1u << 20u;
 
-constexpr std::size_t kMostExamples = 3;
-constexpr std::size_t kMostReasons = 10;    // in the text
-constexpr double kMostMilliseconds = 1e12;  // 32 years; a larger number is no duration
+constexpr std::size_t kMaxExamples = 3;
+constexpr std::size_t kMaxReasons = 10;    // in the text
+constexpr double kMaxMilliseconds = 1e12;  // 32 years; a larger number is no duration
 
 std::size_t place_of(std::string_view outcome) {
   return static_cast<std::size_t>(std::find(kBuilds.begin(), kBuilds.end(), outcome) -
@@ -52,7 +52,7 @@ std::optional<double> time_of(const json &line) {
   const auto at = line.find("milliseconds");
   if (at == line.end() || !at->is_number()) return std::nullopt;
   const double time = at->get<double>();
-  return time >= 0 && time <= kMostMilliseconds ? std::optional(time) : std::nullopt;
+  return time >= 0 && time <= kMaxMilliseconds ? std::optional(time) : std::nullopt;
 }
 
 std::uint64_t bytes_of(const json &line) {
@@ -97,7 +97,7 @@ void add_reason(const WordPair &key, const json &line, ReportSums *sums) {
   const bool is_shown =
       std::any_of(reason.examples.begin(), reason.examples.end(),
                   [&](const ReportReason::Example &other) { return label_of(other) == label; });
-  if (!is_shown && reason.examples.size() < kMostExamples) reason.examples.push_back(example);
+  if (!is_shown && reason.examples.size() < kMaxExamples) reason.examples.push_back(example);
 }
 
 void add_to_row(const json &line, ReportSums::Row *row) {
@@ -297,11 +297,11 @@ std::string reason_text(const ReportReason &reason) {
 std::string reasons_text(const ReportSums &sums) {
   std::string text = sums.reasons.empty() ? "" : "\nreasons\n";
   const auto reasons = sorted_reasons(sums);
-  for (std::size_t i = 0; i < std::min(reasons.size(), kMostReasons); ++i) {
+  for (std::size_t i = 0; i < std::min(reasons.size(), kMaxReasons); ++i) {
     text += reason_text(reasons[i]);
   }
-  if (reasons.size() <= kMostReasons) return text;
-  const std::size_t more = reasons.size() - kMostReasons;
+  if (reasons.size() <= kMaxReasons) return text;
+  const std::size_t more = reasons.size() - kMaxReasons;
   return text + amount(more, "more reason", "more reasons") + ": --json lists all\n";
 }
 

@@ -84,8 +84,8 @@ Result<packs::Contents> merged(const std::vector<std::string> &files, std::size_
 
 }  // namespace
 
-std::vector<std::string> changing_programs(const packs::Contents &contents,
-                                           std::string_view starts) {
+std::vector<std::string> programs_with_varying_source(const packs::Contents &contents,
+                                                      std::string_view starts) {
   const auto shapes = shapes_of(contents);
   std::map<std::pair<std::string, std::string>, Family> families;  // by command and shape
   std::istringstream lines{std::string(starts)};
@@ -121,7 +121,8 @@ Result<Spool> read_spool(const std::string &folder) {
   auto contents = merged(files, 0, files.size());
   if (!contents.ok()) return with_code(contents.status());
   Spool spool{*std::move(contents), {}};
-  spool.changing = changing_programs(spool.contents, read_bytes(folder + "/" + packs::kStartsFile));
+  spool.changing =
+      programs_with_varying_source(spool.contents, read_bytes(folder + "/" + packs::kStartsFile));
   return spool;
 }
 

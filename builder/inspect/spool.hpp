@@ -25,7 +25,7 @@ Result<Spool> read_spool(const std::string &folder);
 
 // Returns the names for Spool::changing from the lines of the spool's file (docs/use/layer.md,
 // "What a spool holds"). Skips incomplete lines, which killed processes leave.
-std::vector<std::string> changing_programs(const packs::Contents &contents,
-                                           std::string_view starts);
+std::vector<std::string> programs_with_varying_source(const packs::Contents &contents,
+                                                      std::string_view starts);
 
 }  // namespace kiln::builder

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// looked() is called every second or a little later, so beats are at most 5 s apart.
+// still_running() is called every second or a little later, so beats are at most 5 s apart.
 constexpr std::chrono::milliseconds kBeat{3500};
 
 const char *origin_name(Origin origin) {
@@ -77,7 +77,7 @@ void BuildEvents::ended(const ObservedJob &job, const JobEnd &end) {
   write_event("failed", std::move(members));
 }
 
-void BuildEvents::looked(const std::vector<RunningJob> &running) {
+void BuildEvents::still_running(const std::vector<RunningJob> &running) {
   if (now_() - beat_ < kBeat) return;
   beat_ = now_();
   json jobs = json::array();

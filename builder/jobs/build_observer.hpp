@@ -62,7 +62,7 @@ class BuildObserver {
   // Called once for each job that is to be compiled or reused, with or without a start before.
   virtual void ended(const ObservedJob &, const JobEnd &) {}
   // Called about once a second while jobs run, with the jobs in the order of their numbers.
-  virtual void looked(const std::vector<RunningJob> &) {}
+  virtual void still_running(const std::vector<RunningJob> &) {}
 };
 
 // Passes each call on to several observers, in their order.
@@ -83,8 +83,8 @@ class Observers final : public BuildObserver {
   void ended(const ObservedJob &job, const JobEnd &end) override {
     for (BuildObserver *one : all_) one->ended(job, end);
   }
-  void looked(const std::vector<RunningJob> &running) override {
-    for (BuildObserver *one : all_) one->looked(running);
+  void still_running(const std::vector<RunningJob> &running) override {
+    for (BuildObserver *one : all_) one->still_running(running);
   }
 
  private:
@@ -104,7 +104,7 @@ class BuildEvents final : public BuildObserver {
   void started(const ObservedJob &job, std::size_t worker) override;
   void waiting(const ObservedJob &job) override;
   void ended(const ObservedJob &job, const JobEnd &end) override;
-  void looked(const std::vector<RunningJob> &running) override;
+  void still_running(const std::vector<RunningJob> &running) override;
 
   // Gives the last event, with the members of `summary`, which is an object.
   void end(const nlohmann::json &summary);

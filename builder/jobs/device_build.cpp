@@ -3,7 +3,6 @@
 #include "builder/jobs/device_build.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -342,7 +341,7 @@ class TaskRun {
       const Task &task = tasks_[place];
       running.push_back({task.worker, observed(task), since(task)});
     }
-    observer_.looked(running);
+    observer_.still_running(running);
   }
 
   std::vector<Task> &tasks_;
@@ -391,7 +390,7 @@ class Collector {
     if (made == nullptr) return {};
     const std::string beyond = beyond_limits(variant, made->statistics);
     if (beyond.empty()) {
-      note_untold(variant, made->statistics, name);
+      note_unmeasured(variant, made->statistics, name);
       return {};
     }
     result_.failures.push_back({name, beyond});
@@ -421,7 +420,7 @@ class Collector {
       return;
     }
     ++(task->stored ? result_.stored : result_.compiled);
-    note_untold(task->variant, statistics_in(made), task->name);
+    note_unmeasured(task->variant, statistics_in(made), task->name);
     packs::Target &target = target_of(task->device);
     const packs::Finish &finish = (made.binary ? *made.binary : *made.intermediate).finish;
     if (finish.finality == packs::Finality::no) {
@@ -448,10 +447,11 @@ class Collector {
   }
 
  private:
-  void note_untold(const packs::Variant &variant, const std::vector<packs::Statistic> &statistics,
-                   const std::string &name) {
-    const std::string untold = untold_limits(variant, statistics);
-    if (!untold.empty()) result_.untold.push_back({name, untold});
+  void note_unmeasured(const packs::Variant &variant,
+                       const std::vector<packs::Statistic> &statistics, const std::string &name) {
+    const std::string limits_not_checked = unmeasured_limits(variant, statistics);
+    if (!limits_not_checked.empty())
+      result_.limits_not_checked.push_back({name, limits_not_checked});
   }
 
   void add_for_other_gpu(const Task &task, JobResult::OtherGpu *gpu) {

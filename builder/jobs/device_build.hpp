@@ -53,7 +53,8 @@ struct BuildResult {
   std::vector<JobFailure> failures;
   std::vector<JobFailure> left_out;    // variants that require a proof and have none here, and why
   std::vector<JobFailure> unfinished;  // jobs whose binary is not final, and why
-  std::vector<JobFailure> untold;      // jobs with limits for which the compiler tells no figure
+  std::vector<JobFailure>
+      limits_not_checked;  // jobs with limits for which the compiler tells no figure
   // Why references of programs are not used: they were not found.
   std::vector<std::string> missing_references;
   std::size_t compiled = 0;

@@ -48,11 +48,11 @@ bool leaves_kernels(const JobRequest &request) {
          !is_compared_with_source(request);
 }
 
-constexpr std::size_t kMostPrinted = std::size_t{64} << 20;  // bytes; a listing may be long
+constexpr std::size_t kMaxPrinted = std::size_t{64} << 20;  // bytes; a listing may be long
 
 // Makes Mesa print what it says of kernels, unless the user has set what it prints.
 void let_mesa_talk() {
-  for (const auto &[name, value] : mesa_talks()) setenv(name, value, 0);
+  for (const auto &[name, value] : mesa_print_variables()) setenv(name, value, 0);
 }
 
 json statistics_rows(const std::vector<packs::Statistic> &statistics) {
@@ -215,7 +215,7 @@ Status drop_unproven(JobResult *result, bool by_reference) {
 JobRunner::JobRunner(Requests requests, std::string folder)
     : requests_(std::move(requests)),
       folder_(std::move(folder)),
-      compiler_([this](const json &order) { return compile_here(order); }, kMostPrinted) {}
+      compiler_([this](const json &order) { return compile_here(order); }, kMaxPrinted) {}
 
 json JobRunner::compile_here(const json &order) {
   JobRequest request = requests_(order["job"]);
@@ -231,12 +231,12 @@ json JobRunner::compile_here(const json &order) {
   }
   json answer = compile_job(request, &opened_, caches + "/source.kiln",
                             [this](JobStage stage) { stage_->set(static_cast<int>(stage)); });
-  answer["last"] = is_spent();
+  answer["last"] = needs_new_process();
   return answer;
 }
 
 ChildResult JobRunner::call(std::size_t job, const JobRequest &how) {
-  if (device_ != how.device.index || is_worn(compiler_, how.limits)) compiler_.end();
+  if (device_ != how.device.index || should_be_replaced(compiler_, how.limits)) compiler_.end();
   if (compiler_.answers() == 0) {
     std::error_code ignored;
     if (!caches_.empty()) std::filesystem::remove_all(caches_, ignored);

@@ -2,7 +2,6 @@
 // Leaves out all rungs but one for each run.
 #include "builder/launch/checked_run.hpp"
 
-#include <algorithm>
 #include <optional>
 
 #include "builder/launch/opened_pack.hpp"

@@ -4,7 +4,6 @@
 #include "builder/launch/reference.hpp"
 
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>

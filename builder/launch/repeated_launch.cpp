@@ -19,7 +19,7 @@ using runtime::Device;
 using runtime::Handle;
 using ArgumentKind = RecordedArgument::Kind;
 
-constexpr std::uint64_t kMostMemory = 1ull << 30;
+constexpr std::uint64_t kMaxMemory = 1ull << 30;
 
 Status call_failure(const char *call, cl_int code) { return runtime::cl_failure(call, code); }
 
@@ -142,7 +142,7 @@ Status RepeatedLaunch::set_memory(cl_uint index, Held held) {
 }
 
 Status RepeatedLaunch::take_room(std::uint64_t bytes) {
-  if (bytes > kMostMemory - taken_) return {Code::over_limit, "a launch takes over 1 GiB"};
+  if (bytes > kMaxMemory - taken_) return {Code::over_limit, "a launch takes over 1 GiB"};
   taken_ += bytes;
   return {};
 }
@@ -164,8 +164,8 @@ Status RepeatedLaunch::set_image(cl_uint index, const RecordedImage &image) {
   constexpr std::uint64_t kLargestPixel = 16;
   std::uint64_t bytes = kLargestPixel;
   for (const std::uint64_t side : {image.width, image.height, image.depth, image.layers}) {
-    if (side > kMostMemory / bytes) bytes = kMostMemory + 1;
-    if (side != 0 && bytes <= kMostMemory) bytes *= side;
+    if (side > kMaxMemory / bytes) bytes = kMaxMemory + 1;
+    if (side != 0 && bytes <= kMaxMemory) bytes *= side;
   }
   if (Status s = take_room(bytes); !s.ok()) return s;
   MemoryObject made;

@@ -3,7 +3,6 @@
 #include "builder/launch/workload.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>

@@ -86,7 +86,7 @@ class DriverNotes {
       return keep(noted, std::move(contents));
     }
     const packs::View text{reinterpret_cast<const std::uint8_t *>(why.data()),
-                           std::min<std::size_t>(why.size(), cached::kMostText)};
+                           std::min<std::size_t>(why.size(), cached::kMaxText)};
     const int failed = folder_.write_file(program.name + cached::kRefusedSuffix, &text, 1);
     if (failed != 0) return runtime::file_failure(program.name, failed);
     return forget(noted);

@@ -70,13 +70,13 @@ std::string counted(std::size_t count) {
 
 // Names the most frequent reasons.
 std::string reasons_text(const Counts &counts) {
-  constexpr std::size_t kMostReasons = 2;
+  constexpr std::size_t kMaxReasons = 2;
   std::multimap<std::size_t, std::string, std::greater<>> sorted;
   for (const auto &[reason, count] : counts.reasons) sorted.emplace(count, reason);
   std::string text = counted(counts.failed.size()) + " cannot be recorded: ";
   std::size_t named = 0;
   for (const auto &[count, reason] : sorted) {
-    if (named++ == kMostReasons) return text + ", and more: --report FILE lists all";
+    if (named++ == kMaxReasons) return text + ", and more: --report FILE lists all";
     text += fmt::format("{}{} ({})", named == 1 ? "" : ", ", reason, count);
   }
   return text;

@@ -3,7 +3,6 @@
 #include "builder/manifest/toml_reader.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <system_error>
 
 #include <fmt/format.h>

@@ -19,7 +19,7 @@ namespace kiln::builder {
 
 namespace {
 
-constexpr std::size_t kMostChoices = 4096;
+constexpr std::size_t kMaxChoices = 4096;
 constexpr char kValueRule[] = "expected a string without spaces, an integer, true or false";
 
 bool is_space_or_quote(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '"'; }
@@ -88,7 +88,7 @@ std::uint32_t factor_of(std::string_view text) {
   return 0;
 }
 
-constexpr std::int64_t kMostLimit = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMaxLimit = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t kMaxArguments = 64;
 constexpr std::int64_t kMaxChannels = 4;
 constexpr std::int64_t kMaxComponents = 16;
@@ -440,9 +440,9 @@ std::vector<OptionChoice> read_option_matrix(const ManifestText &document,
             {joined(choice.name, "-", own.name), joined(choice.options, " ", own.options)});
       }
     }
-    if (next.size() > kMostChoices) {
+    if (next.size() > kMaxChoices) {
       reader.fail(position_of(key), fmt::format("{} has too many combinations", reader.label()),
-                  fmt::format("expected at most {}", kMostChoices));
+                  fmt::format("expected at most {}", kMaxChoices));
     }
     all = std::move(next);
   }
@@ -508,9 +508,9 @@ std::vector<OptionChoice> with_sets(const TableReader &table,
                        joined(joined(choice.options, " ", between), " ", own.options),
                        own.requirements});
       }
-      if (all.size() > kMostChoices) {
+      if (all.size() > kMaxChoices) {
         table.fail(table.position(), fmt::format("{} has too many combinations", table.label()),
-                   fmt::format("expected at most {}", kMostChoices));
+                   fmt::format("expected at most {}", kMaxChoices));
       }
     }
   }
@@ -556,7 +556,7 @@ std::vector<packs::Statistic> read_limits(const ManifestText &document, const Ta
   std::map<packs::StatisticName, std::uint64_t> limits;
   for (const packs::Statistic &one : defaults) limits[one.name] = one.value;
   for (std::size_t i = 0; i < std::size(names); ++i) {
-    const auto value = reader.integer(names[i], 0, kMostLimit);
+    const auto value = reader.integer(names[i], 0, kMaxLimit);
     if (value) limits[static_cast<packs::StatisticName>(i)] = static_cast<std::uint64_t>(*value);
   }
   std::vector<packs::Statistic> all;

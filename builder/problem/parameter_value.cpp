@@ -15,7 +15,7 @@
 namespace kiln::builder {
 namespace {
 
-constexpr double kMostExact = 9007199254740992.0;  // 2^53
+constexpr double kMaxExact = 9007199254740992.0;  // 2^53
 
 template <typename T>
 constexpr ValueRange kRange{static_cast<double>(std::numeric_limits<T>::lowest()),
@@ -52,8 +52,8 @@ ValueRange range_of(Type type) {
     case Type::half_: return {-65504, 65504, false};
     case Type::char_: return kRange<std::int8_t>;
     case Type::short_: return kRange<std::int16_t>;
-    case Type::long_: return {-kMostExact, kMostExact};
-    case Type::ulong_: return {0, kMostExact};
+    case Type::long_: return {-kMaxExact, kMaxExact};
+    case Type::ulong_: return {0, kMaxExact};
     case Type::double_: break;
   }
   return kRange<double>;

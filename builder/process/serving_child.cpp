@@ -4,9 +4,7 @@
 #include "builder/process/serving_child.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <vector>
@@ -25,7 +23,7 @@
 namespace kiln::builder {
 namespace {
 
-constexpr std::size_t kMostRest = 256 << 10;
+constexpr std::size_t kMaxRest = 256 << 10;
 std::atomic<pid_t> child_of_call{0};  // read by the signal handler; 0: none
 
 // A signal handler: ends the child that is being called, then this process.
@@ -111,7 +109,7 @@ void keep_end(std::string *output, std::size_t kept) {
 
 // Reads the rest of the pipe.
 void drain_rest(const packs::Descriptor &from, std::string *to) {
-  const std::size_t most = to->size() + kMostRest;
+  const std::size_t most = to->size() + kMaxRest;
   while (to->size() < most && drain(from, to) == Drained::some) {
   }
 }

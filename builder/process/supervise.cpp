@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <optional>
-#include <string>
 
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -90,7 +90,7 @@ void drain_all(const packs::Descriptor &from, std::string *to) {
 }  // namespace
 
 WorkerPool::WorkerPool(std::size_t workers, const Work &work, const Keeps &keeps) {
-  for (std::size_t i = 0; i < std::min(workers, kMost); ++i) {
+  for (std::size_t i = 0; i < std::min(workers, kMax); ++i) {
     if (!open(&workers_[i], work, keeps)) return;
     opened_ = i + 1;
   }
@@ -155,7 +155,7 @@ std::size_t WorkerPool::start(std::size_t piece) {
 
 // Reads answers until a busy worker reports an end or dies; null if the time is over.
 WorkerPool::Worker *WorkerPool::worker_that_ends(Clock::time_point until) {
-  std::array<pollfd, 2 * kMost> fds;
+  std::array<pollfd, 2 * kMax> fds;
   // Only as many as were opened: poll() refuses more entries than the process may have open files.
   const std::size_t count = opened_;
   for (;;) {

@@ -24,7 +24,7 @@ namespace kiln::builder {
 // not have loaded a driver.
 class WorkerPool {
  public:
-  static constexpr std::size_t kMost = 256;
+  static constexpr std::size_t kMax = 256;
 
   using Work = std::function<nlohmann::json(std::size_t piece)>;
   // Asked after each piece, in the process that did it: may this process do another piece?
@@ -34,7 +34,7 @@ class WorkerPool {
     std::optional<nlohmann::json> answer;  // none if the process died; see fork_call.hpp
   };
 
-  // Starts at most kMost workers, and fewer if the system allows no more. `work` is called in a
+  // Starts at most kMax workers, and fewer if the system allows no more. `work` is called in a
   // process of its own, which may fork in turn; without `keeps`, in a new process for each piece.
   WorkerPool(std::size_t workers, const Work &work, const Keeps &keeps = nullptr);
   WorkerPool(const WorkerPool &) = delete;
@@ -70,7 +70,7 @@ class WorkerPool {
   std::optional<Done> finish(Worker *worker);
 
   std::size_t opened_ = 0;
-  std::array<Worker, kMost> workers_;  // the same size for any number of workers: see above
+  std::array<Worker, kMax> workers_;  // the same size for any number of workers: see above
 };
 
 }  // namespace kiln::builder

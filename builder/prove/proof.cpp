@@ -23,7 +23,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMostOrders = 64;  // per process
+constexpr std::size_t kMaxOrders = 64;  // per process
 
 // Writes a pack without source and IL, so that only the binary can be loaded.
 Status write_proof(const DeviceInfo &device, const ProofRequest &request,
@@ -192,8 +192,8 @@ packs::Target make_target(const DeviceInfo &device) {
   return runtime::target_of(device.identity, device.description);
 }
 
-bool is_worn(const ServingChild &child, const CallLimits &limits) {
-  return child.answers() >= kMostOrders ||
+bool should_be_replaced(const ServingChild &child, const CallLimits &limits) {
+  return child.answers() >= kMaxOrders ||
          (limits.memory > 0 && child.resident() > limits.memory / 2);
 }
 
@@ -252,7 +252,7 @@ std::string Prover::new_caches() {
 }
 
 ChildResult Prover::call(json order) {
-  if (is_worn(child_, limits_)) child_.end();
+  if (should_be_replaced(child_, limits_)) child_.end();
   if (child_.answers() == 0) {
     std::error_code ignored;
     if (!caches_.empty()) std::filesystem::remove_all(caches_, ignored);

@@ -52,7 +52,7 @@ struct Proof {
 };
 
 // Returns whether a process has done so much, or holds so much memory, that a fresh one is better.
-bool is_worn(const ServingChild &child, const CallLimits &limits);
+bool should_be_replaced(const ServingChild &child, const CallLimits &limits);
 
 // Proves binaries of one device, one after another in one process while all goes well. The caller
 // must be single-threaded and have loaded no driver, as ServingChild requires.

@@ -3,7 +3,6 @@
 #include "builder/startup/startup.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 #include "builder/device/build_source.hpp"

@@ -174,7 +174,7 @@ Figures figures_in_ptxas_text(std::string_view text) {
   return figures;
 }
 
-const std::vector<std::pair<const char *, const char *>> &mesa_talks() {
+const std::vector<std::pair<const char *, const char *>> &mesa_print_variables() {
   static const std::vector<std::pair<const char *, const char *>> variables = {
       {"AMD_DEBUG", "cs,initnir,asm,stats"},  // no stats without asm
       {"BIFROST_MESA_DEBUG", "shaderdb"},

@@ -21,6 +21,6 @@ Figures figures_in_ptxas_text(std::string_view text);
 
 // Environment variables with which a process in which Mesa compiles prints these texts on standard
 // error. They keep it from using its cache, and change no code.
-const std::vector<std::pair<const char *, const char *>> &mesa_talks();
+const std::vector<std::pair<const char *, const char *>> &mesa_print_variables();
 
 }  // namespace kiln::builder

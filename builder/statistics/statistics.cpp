@@ -68,8 +68,8 @@ std::string beyond_limits(const packs::Variant &variant,
   return text;
 }
 
-std::string untold_limits(const packs::Variant &variant,
-                          const std::vector<packs::Statistic> &statistics) {
+std::string unmeasured_limits(const packs::Variant &variant,
+                              const std::vector<packs::Statistic> &statistics) {
   std::string text;
   for (const packs::Statistic &limit : variant.limits) {
     const auto known =

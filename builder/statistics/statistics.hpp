@@ -23,7 +23,7 @@ std::vector<packs::Statistic> statistics_of(const packs::Variant &variant,
 std::string beyond_limits(const packs::Variant &variant,
                           const std::vector<packs::Statistic> &statistics);
 // Returns the limited statistics that some kernel lacks, "registers, waves"; empty if none.
-std::string untold_limits(const packs::Variant &variant,
-                          const std::vector<packs::Statistic> &statistics);
+std::string unmeasured_limits(const packs::Variant &variant,
+                              const std::vector<packs::Statistic> &statistics);
 
 }  // namespace kiln::builder

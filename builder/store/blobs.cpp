@@ -12,10 +12,10 @@ namespace {
 using nlohmann::json;
 
 constexpr int kLevel = 3;
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;  // limit for one blob
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 30;  // limit for one blob
 
 std::optional<packs::Bytes> decompress(packs::View stored, std::int64_t size) {
-  if (size < 0 || size > kMostBytes) return std::nullopt;
+  if (size < 0 || size > kMaxBytes) return std::nullopt;
   packs::Bytes bytes(static_cast<std::size_t>(size));
   const std::size_t n = ZSTD_decompress(bytes.data(), bytes.size(), stored.data, stored.size);
   if (ZSTD_isError(n) != 0 || n != bytes.size()) return std::nullopt;

@@ -216,7 +216,7 @@ class Tuner {
       }
       const double time = measure(s, *local, search.best(), &kernel);
       failures = std::isfinite(time) ? 0 : failures + 1;
-      search.took(*local, time);
+      search.record_time(*local, time);
     }
     choose(s, &kernel);
   }

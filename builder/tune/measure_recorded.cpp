@@ -23,7 +23,7 @@ using nlohmann::json;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr NDSize kDriverChooses{0, 0, 0};
-constexpr std::chrono::milliseconds kMostOnPattern{20'000};  // memory may decide when loops end
+constexpr std::chrono::milliseconds kMaxOnPattern{20'000};  // memory may decide when loops end
 
 // The program, loaded on its device, with a queue that has a clock.
 struct LoadedLaunches {
@@ -180,7 +180,7 @@ class LaunchTuner {
       }
       const double time = measure(*local, search.best());
       failures = std::isfinite(time) ? 0 : failures + 1;
-      search.took(*local, time);
+      search.record_time(*local, time);
     }
     std::vector<NDSize> finalists = search.ranking();
     if (finalists.empty()) return {Code::failed, "the driver takes none of the sizes"};
@@ -323,7 +323,7 @@ TunedLaunch tune_launches(const LaunchJob &job) {
   result = tuned_launch_from(child.answer);
   if (result.end != LaunchEnd::better) return result;
   const ChildResult compared = fork_call([&] { return compare_in_child(job, result.kernel.local); },
-                                         std::min(job.timeout, kMostOnPattern));
+                                         std::min(job.timeout, kMaxOnPattern));
   result.compared_on_pattern = compared.status().ok();
   if (compared.ok() && compared.answer.contains("differs")) {
     result.end = LaunchEnd::refused;

@@ -195,7 +195,7 @@ std::optional<NDSize> Search::next() {
   return planned_[done_];
 }
 
-void Search::took(const NDSize &local, double nanoseconds) {
+void Search::record_time(const NDSize &local, double nanoseconds) {
   measured_[local] = nanoseconds;
   while (done_ < planned_.size() && measured_.count(planned_[done_]) != 0) ++done_;
 }

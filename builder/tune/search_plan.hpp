@@ -48,10 +48,10 @@ class Search {
   Search(std::vector<NDSize> candidates, const std::vector<NDSize> &first);
 
   // Returns the size to measure next, or nothing when the search is over. Returns the same size
-  // until took() is called with it.
+  // until record_time() is called with it.
   std::optional<NDSize> next();
   // Records a measurement; infinity for a launch that failed.
-  void took(const NDSize &local, double nanoseconds);
+  void record_time(const NDSize &local, double nanoseconds);
 
   const std::vector<NDSize> &candidates() const { return candidates_; }
   bool full() const { return full_; }

@@ -20,7 +20,7 @@
 namespace kiln::builder {
 namespace {
 
-constexpr std::size_t kMostSaid = std::size_t{1} << 20;  // limit in bytes for each output stream
+constexpr std::size_t kMaxSaid = std::size_t{1} << 20;  // limit in bytes for each output stream
 constexpr std::chrono::milliseconds kAnswerTimeout{20'000};
 constexpr const char *kPlaceholders[] = {"{input}", "{output}", "{option_text}"};
 
@@ -235,7 +235,7 @@ ProcessRequest described_call(std::filesystem::path program, std::vector<std::st
   request.program = std::move(program);
   request.arguments = std::move(arguments);
   request.working_directory = folder.path();
-  request.output_limit = kMostSaid;
+  request.output_limit = kMaxSaid;
   request.environment = compiler_environment();
   return request;
 }

@@ -10,7 +10,7 @@
 namespace kiln::builder {
 namespace {
 
-constexpr std::uintmax_t kMostBytes = std::uintmax_t{64} << 20;
+constexpr std::uintmax_t kMaxBytes = std::uintmax_t{64} << 20;
 
 std::string contents_of(const std::filesystem::path &path) {
   std::ifstream file(path, std::ios::binary);
@@ -42,7 +42,7 @@ Result<std::string> ToolFolder::read(std::string_view name) const {
   const std::uintmax_t size = std::filesystem::file_size(path(name), error);
   if (error) return Status(Code::process, fmt::format("it wrote no file {}", name));
   if (size == 0) return Status(Code::process, fmt::format("it wrote an empty file {}", name));
-  if (size > kMostBytes) {
+  if (size > kMaxBytes) {
     return Status(Code::process, fmt::format("it wrote {} bytes to {}", size, name));
   }
   return contents_of(path(name));

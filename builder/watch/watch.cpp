@@ -324,7 +324,7 @@ Status Watch::take(const packs::Pack &pack, const packs::Contents &contents,
   drop_stale_mesa(&slice);
   const std::vector<packs::KnownBad> notes = slice.known_bad;  // the publisher's, not a device's
   const std::uint32_t version = slice.known_bad_version;
-  const std::size_t left_out = packs::keep_contribution(*base_, &slice);
+  const std::size_t left_out = packs::remove_all_but_additions(*base_, &slice);
   slice.known_bad = notes;
   slice.known_bad_version = version;
   if (left_out != 0) {

@@ -9,7 +9,7 @@
 namespace kiln::packs {
 namespace {
 
-constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;
+constexpr std::size_t kMaxAtOnce = std::size_t{1} << 30;
 
 OVERLAPPED at_offset(std::uint64_t offset) {
   OVERLAPPED at{};
@@ -18,7 +18,7 @@ OVERLAPPED at_offset(std::uint64_t offset) {
   return at;
 }
 
-DWORD part_of(std::size_t size) { return static_cast<DWORD>(std::min(size, kMostAtOnce)); }
+DWORD part_of(std::size_t size) { return static_cast<DWORD>(std::min(size, kMaxAtOnce)); }
 
 }  // namespace
 

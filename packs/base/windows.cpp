@@ -3,7 +3,6 @@
 #include "packs/base/windows.hpp"
 
 #include <cerrno>
-#include <cstring>
 
 #include <io.h>
 

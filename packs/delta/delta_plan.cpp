@@ -13,7 +13,7 @@ namespace kiln::packs {
 namespace {
 
 constexpr std::uint64_t kCompared = 1u << 20;  // bytes at a time
-constexpr std::size_t kMostAlike = 4;          // OLD's targets that may stand for a missing one
+constexpr std::size_t kMaxAlike = 4;           // OLD's targets that may stand for a missing one
 
 // A blob, a section or the root, as a run of stored bytes.
 struct StoredPart {
@@ -92,7 +92,7 @@ class DeltaPlanner {
     const auto add = [&](const auto &index, const std::string &word) {
       const auto at = index.find(word);
       if (at == index.end()) return;
-      for (std::size_t i = at->second.size(); i > 0 && found.size() < kMostAlike; --i) {
+      for (std::size_t i = at->second.size(); i > 0 && found.size() < kMaxAlike; --i) {
         const std::size_t other = at->second[i - 1];
         if (std::find(found.begin(), found.end(), other) == found.end()) found.push_back(other);
       }

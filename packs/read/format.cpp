@@ -3,7 +3,6 @@
 #include "kiln/packs/format.hpp"
 
 #include <cstring>
-#include <string>
 
 #include "kiln/packs/bytes.hpp"
 

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <limits>
 #include <new>
-#include <string>
 
 #include "kiln/packs/files.hpp"
 #include "kiln/packs/format.hpp"

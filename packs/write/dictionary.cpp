@@ -8,20 +8,20 @@ namespace kiln::packs {
 namespace {
 
 constexpr std::size_t kDictionarySize = 262'144;
-constexpr std::uint64_t kMostSampled = 16 << 20;  // bytes
+constexpr std::uint64_t kMaxSampled = 16 << 20;  // bytes
 
 }  // namespace
 
 Status train_dictionary(const std::vector<BlobSource> &sources, Bytes *out) {
   std::uint64_t total = 0;
   for (const BlobSource &source : sources) total += source.raw_size();
-  const std::uint64_t share = total / kMostSampled + 1;
+  const std::uint64_t share = total / kMaxSampled + 1;
   Bytes samples;
   std::vector<std::size_t> sizes;
   for (std::size_t i = 0; i < sources.size(); i += share) {
     Bytes raw;
     if (Status s = sources[i].read(&raw); !s.ok()) return s;
-    if (raw.empty() || raw.size() > kMostSampled) continue;
+    if (raw.empty() || raw.size() > kMaxSampled) continue;
     samples.insert(samples.end(), raw.begin(), raw.end());
     sizes.push_back(raw.size());
   }

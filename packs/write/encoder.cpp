@@ -3,7 +3,6 @@
 #include "packs/write/encoder.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <future>
 #include <map>
@@ -20,8 +19,8 @@ namespace {
 constexpr int kLevel = 19;
 // For binaries that starts decode: faster to decode than at level 19, for some more bytes.
 constexpr int kFastLevel = 12;
-constexpr std::size_t kMostTried = 48;   // blobs that a dictionary is tried on
-constexpr std::size_t kMostEarlier = 4;  // earlier sources or modules that are tried as bases
+constexpr std::size_t kMaxTried = 48;   // blobs that a dictionary is tried on
+constexpr std::size_t kMaxEarlier = 4;  // earlier sources or modules that are tried as bases
 
 Status zstd_error(std::size_t code) {
   return Status::error(Code::io_error, std::string("zstd: ") + ZSTD_getErrorName(code));
@@ -178,7 +177,7 @@ Status Encoder::make_dictionaries(const Contents &contents) {
     if (Status s = compress(context_.get(), view_of(dictionary), {}, false, &frame); !s.ok())
       return s;
     // Keeps the dictionary if it saves more than its size, as estimated from a sample of the blobs.
-    const std::vector<BlobSource> some = spaced(sources, kMostTried);
+    const std::vector<BlobSource> some = spaced(sources, kMaxTried);
     const BlobSource base(std::move(dictionary));
     std::uint64_t saved = 0;
     for (const BlobSource &source : some) {
@@ -253,7 +252,7 @@ std::vector<BlobSource> Encoder::bases_for(const BlobSource &source, const BlobU
   const auto earlier = earlier_.find(use.kind);
   if (options_.purpose == Purpose::fleet && earlier != earlier_.end()) {
     const std::vector<BlobSource> &all = earlier->second;
-    std::for_each(all.end() - static_cast<std::ptrdiff_t>(std::min(all.size(), kMostEarlier)),
+    std::for_each(all.end() - static_cast<std::ptrdiff_t>(std::min(all.size(), kMaxEarlier)),
                   all.end(), add);
   }
   const auto dictionary = dictionaries_.find(group_of(use));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -309,7 +308,7 @@ bool is_empty(const Target &target) {
 
 }  // namespace
 
-std::size_t keep_contribution(const Contents &base, Contents *contents) {
+std::size_t remove_all_but_additions(const Contents &base, Contents *contents) {
   std::set<Digest> known;
   std::set<std::pair<std::string, std::string>> names;
   for (const Program &program : base.programs) {
@@ -337,7 +336,7 @@ std::size_t keep_contribution(const Contents &base, Contents *contents) {
   return left_out;
 }
 
-Contents hold_unproven(bool all, Contents *contents) {
+Contents take_out_unproven(bool all, Contents *contents) {
   Contents held;
   const auto is_held = [&](const Binary &binary) { return all || binary.finish.proof.empty(); };
   const auto move_held = [&](std::vector<Binary> *from, std::vector<Binary> *to) {

@@ -18,7 +18,7 @@ Status system_error(const std::string &path, int error) {
   return Status::error(fault, path + ": " + std::strerror(error));
 }
 
-constexpr std::size_t kMostPending = 1 << 20;
+constexpr std::size_t kMaxPending = 1 << 20;
 
 std::string folder_of(const std::string &path) {
   const std::size_t slash = path.rfind('/');
@@ -60,7 +60,7 @@ Status OutputFile::flush() {
 Status OutputFile::append(View bytes) {
   pending_.insert(pending_.end(), bytes.data, bytes.data + bytes.size);
   size_ += bytes.size;
-  return pending_.size() < kMostPending ? Status() : flush();
+  return pending_.size() < kMaxPending ? Status() : flush();
 }
 
 Status OutputFile::align() {

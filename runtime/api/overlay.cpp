@@ -27,7 +27,7 @@ std::shared_ptr<Overlay> open_folder(const char *path, std::uint32_t machine, st
   const Status status = Overlay::open(path, limit, *loader->device, loader->notes.options, machine,
                                       &overlay, &deaths);
   if (!status.ok()) have_no_overlay(status, loader);
-  if (status.ok() && loader->trust) overlay->keep_apart(loader->trust->number());
+  if (status.ok() && loader->trust) overlay->set_trust_number(loader->trust->number());
   loader->persistence = overlay;
   for (const Death &death : deaths) {
     notify(*loader,
@@ -54,7 +54,7 @@ void open_shared(const kiln_loader_options &options, Loader *loader) {
                                 return !options.trust_part->accept(*options.trust, &pack).ok();
                               }),
                others.end());
-  overlay->also_search(std::move(others));
+  overlay->add_signed_packs(std::move(others));
 }
 
 void connect(kiln_loader_options *options, const char *folder, uint64_t limit,

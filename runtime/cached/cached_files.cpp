@@ -229,7 +229,7 @@ std::string read_text(const runtime::Folder &folder, const std::string &name) {
   packs::Bytes bytes;
   struct stat info {};
   packs::Descriptor file;
-  if (folder.read_file(name, kMostText, &bytes, &info, &file) != 0) return {};
+  if (folder.read_file(name, kMaxText, &bytes, &info, &file) != 0) return {};
   return {bytes.begin(), bytes.end()};
 }
 

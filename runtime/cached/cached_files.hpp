@@ -33,11 +33,11 @@ inline constexpr char kLaunchesSuffix[] = ".launches";  // lines of new launches
 inline constexpr char kRefusedSuffix[] = ".refused";    // why the program has no binary
 
 // The largest file of launches or of a refusal, in bytes.
-inline constexpr std::uint64_t kMostText = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kMaxText = std::uint64_t{1} << 20;
 
 // Limits of an overlay that the layer uses: an application may build new programs at each start.
 inline constexpr std::uint64_t kLimit = std::uint64_t{1} << 30;  // bytes
-inline constexpr std::size_t kMostNoted = 4096;                  // files for each driver
+inline constexpr std::size_t kMaxNoted = 4096;                   // files for each driver
 
 // Returns the name of the driver's folder in OVERLAY/noted: both numbers as 16 digits, joined by
 // "-".

@@ -2,8 +2,6 @@
 // Asks a driver for a work-group size, and rejects answers that cannot be launched.
 #include "runtime/launch/suggestion.hpp"
 
-#include <algorithm>
-
 namespace kiln::runtime {
 
 SuggestLocalSize suggest_function(const Device &device) {

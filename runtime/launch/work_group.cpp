@@ -20,7 +20,7 @@ namespace {
 // On an H200, whose multiple is 32, groups of 128 took 0.96 times as long as groups of 64 on
 // average, and half as long if each work-item does little (docs/understand/measurements.md).
 constexpr std::size_t kFewest = 64;
-constexpr std::size_t kMost = 128;
+constexpr std::size_t kMax = 128;
 constexpr std::size_t kNarrowest = 8;  // in x, even if the preferred multiple is smaller
 
 NDSize guess(const NDSize &global, const WorkGroupLimits &limits) {
@@ -32,7 +32,7 @@ NDSize guess(const NDSize &global, const WorkGroupLimits &limits) {
   while (x > 1 && (x > most || x / 2 >= global[0])) x /= 2;
   NDSize local{x, 1, 1};
   const std::size_t items =
-      std::min(std::min(std::max(4 * multiple, kFewest), kMost), limits.work_group_size);
+      std::min(std::min(std::max(4 * multiple, kFewest), kMax), limits.work_group_size);
   while (local[1] < global[1] && 2 * local[1] * x <= items) local[1] *= 2;
   // If the range has few rows, more work-items go into x.
   while (local[0] < global[0] && 2 * local[0] * local[1] <= items && 2 * local[0] <= most) {

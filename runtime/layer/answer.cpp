@@ -7,11 +7,12 @@
 
 namespace kiln::layer {
 
-cl_int binaries_info(cl_program own, const Twin &twin, cl_program_info what, std::size_t room,
-                     void *out, std::size_t *size) {
+cl_int binaries_info(cl_program own, const StandIn &stand_in, cl_program_info what,
+                     std::size_t room, void *out, std::size_t *size) {
   const Devices all = devices_of(own);
-  const Devices some = devices_of(twin.program);
-  if (some.size() >= all.size()) return next.clGetProgramInfo(twin.program, what, room, out, size);
+  const Devices some = devices_of(stand_in.program);
+  if (some.size() >= all.size())
+    return next.clGetProgramInfo(stand_in.program, what, room, out, size);
   static_assert(sizeof(std::size_t) == sizeof(unsigned char *), "both answers have this size");
   const std::size_t whole = all.size() * sizeof(std::size_t);
   if (out == nullptr) {  // only the size is requested
@@ -28,8 +29,8 @@ cl_int binaries_info(cl_program own, const Twin &twin, cl_program_info what, std
                                            all.begin())];
   };
   for (const cl_device_id device : some) of_some.push_back(place(device));
-  const cl_int code = next.clGetProgramInfo(twin.program, what, some.size() * sizeof(std::size_t),
-                                            of_some.data(), nullptr);
+  const cl_int code = next.clGetProgramInfo(
+      stand_in.program, what, some.size() * sizeof(std::size_t), of_some.data(), nullptr);
   if (code != CL_SUCCESS || takes) {
     if (code == CL_SUCCESS && size != nullptr) *size = whole;
     return code;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers in the form of OpenCL's clGet...Info functions, also for a twin that was built for only
-// some of its program's devices.
+// Answers in the form of OpenCL's clGet...Info functions, also for a stand-in that was built for
+// only some of its program's devices.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +22,15 @@ inline cl_int answer(const void *value, std::size_t size, std::size_t room, void
 }
 
 // Answers CL_PROGRAM_BINARY_SIZES and CL_PROGRAM_BINARIES with an entry for each device of the
-// application's program. The twin may have fewer devices; the others get no binary.
-cl_int binaries_info(cl_program own, const Twin &twin, cl_program_info what, std::size_t room,
-                     void *out, std::size_t *size);
+// application's program. The stand-in may have fewer devices; the others get no binary.
+cl_int binaries_info(cl_program own, const StandIn &stand_in, cl_program_info what,
+                     std::size_t room, void *out, std::size_t *size);
 
 // Answers clGetProgramBuildInfo for a program of which a build was refused.
 cl_int refused_info(cl_program own, const Refusal &refusal, cl_device_id device,
                     cl_program_build_info what, std::size_t room, void *out, std::size_t *size);
 
-// Answers clGetProgramBuildInfo for a device for which the driver did not build the twin.
+// Answers clGetProgramBuildInfo for a device for which the driver did not build the stand-in.
 cl_int unbuilt_info(cl_program own, cl_device_id device, cl_program_build_info what,
                     std::size_t room, void *out, std::size_t *size);
 

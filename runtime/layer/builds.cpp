@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether a twin serves a build or the driver does it, and notes the driver's builds. An
-// application's own binaries are loaded and built behind the overlay's markers.
+// Decides whether a stand-in serves a build or the driver does it, and notes the driver's builds.
+// An application's own binaries are loaded and built behind the overlay's markers.
 #include "runtime/layer/builds.hpp"
 
 #include <algorithm>
@@ -87,25 +87,25 @@ cl_program build_named(cl_context context, const WholeProgram &whole, const Opti
 
 // Builds the text that was named, notes it, and has it stand for the application's program. Returns
 // false if the driver does not build it.
-bool stand_and_note(const ProgramPointer &program, const Options &options, const Devices &devices,
-                    const WholeProgram &whole, Built *report) {
+bool build_stand_in_and_note(const ProgramPointer &program, const Options &options,
+                             const Devices &devices, const WholeProgram &whole, Built *report) {
   const cl_program made = build_named(program->context, whole, options, devices);
   if (made == nullptr) return false;
-  auto twin = std::make_shared<Twin>(made, whole, options, devices,
-                                     std::vector<std::string>(devices.size()), TunedProgram());
+  auto stand_in = std::make_shared<StandIn>(
+      made, whole, options, devices, std::vector<std::string>(devices.size()), TunedProgram());
   next.clRetainProgram(made);
-  twin->of_text = runtime::Handle<cl_program>(made, next.clReleaseProgram);
-  twin->asked = true;
-  objects().set_twin(program, twin);
+  stand_in->of_text = runtime::Handle<cl_program>(made, next.clReleaseProgram);
+  stand_in->asked = true;
+  objects().set_stand_in(program, stand_in);
   report->reason = outcome_of(note_built(made, made, devices, whole), devices, report->missing);
   return true;
 }
 
 // Notes what the driver makes of the text that was named, after it has built what the application
 // gave: a driver that does not find the files must not be given a text that has them.
-std::string note_apart(const ProgramPointer &program, const Options &options,
-                       const Devices &devices, const WholeProgram &whole,
-                       const std::string &missing) {
+std::string note_separate_build(const ProgramPointer &program, const Options &options,
+                                const Devices &devices, const WholeProgram &whole,
+                                const std::string &missing) {
   const cl_program made = build_named(program->context, whole, options, devices);
   if (made == nullptr) return kOnlyWithFiles;
   const Status noted_status = note_built(made, program->handle, devices, whole);
@@ -122,37 +122,39 @@ packs::Result<Devices> devices_to_stand_for(const ProgramPointer &program,
   if (program->native) {  // kernels unknown to the layer may be attached
     return Status::error(Code::failed, "the driver built it before");
   }
-  const TwinPointer twin = objects().twin_of(program->handle);
-  if (twin == nullptr || twin->is_compiled || contains_all(asked, twin->devices)) return asked;
-  if (twin->whole.name != whole.name || twin->options.text != options) {
+  const StandInPointer stand_in = objects().stand_in_of(program->handle);
+  if (stand_in == nullptr || stand_in->is_compiled || contains_all(asked, stand_in->devices))
+    return asked;
+  if (stand_in->whole.name != whole.name || stand_in->options.text != options) {
     return Status::error(Code::failed, "it was built otherwise for other devices before");
   }
   Devices both;
   for (const cl_device_id device : all) {
-    if (contains(asked, device) || contains(twin->devices, device)) both.push_back(device);
+    if (contains(asked, device) || contains(stand_in->devices, device)) both.push_back(device);
   }
   return both;
 }
 
-// Has a twin serve the build from here on; fills in the report.
-void take_twin(const ProgramPointer &program, const WholeProgram &whole, const Options &options,
-               const Devices &devices, const Served &served, Built *built) {
+// Has a stand-in serve the build from here on; fills in the report.
+void take_stand_in(const ProgramPointer &program, const WholeProgram &whole, const Options &options,
+                   const Devices &devices, const Served &served, Built *built) {
   built->rung = served.rung;
   built->reason = served.miss;
   built->nearest = served.nearest;
-  objects().set_twin(program, std::make_shared<Twin>(served.program, whole, options, devices,
-                                                     served.logs, served.tuned));
+  objects().set_stand_in(program, std::make_shared<StandIn>(served.program, whole, options, devices,
+                                                            served.logs, served.tuned));
   watch(served.program, served.launches);
 }
 
-// Has the driver build the program for the twin's devices, unless `devices` includes them all, so
-// that the others stay built when the twin goes.
+// Has the driver build the program for the stand-in's devices, unless `devices` includes them all,
+// so that the others stay built when the stand-in goes.
 void build_others(const ProgramPointer &program, const Devices &devices) {
-  const TwinPointer twin = objects().twin_of(program->handle);
-  if (twin == nullptr || twin->is_compiled || contains_all(devices, twin->devices)) return;
-  (void)next.clBuildProgram(program->handle, static_cast<cl_uint>(twin->devices.size()),
-                            twin->devices.data(), twin->options.or_null(twin->options.text),
-                            nullptr, nullptr);
+  const StandInPointer stand_in = objects().stand_in_of(program->handle);
+  if (stand_in == nullptr || stand_in->is_compiled || contains_all(devices, stand_in->devices))
+    return;
+  (void)next.clBuildProgram(program->handle, static_cast<cl_uint>(stand_in->devices.size()),
+                            stand_in->devices.data(),
+                            stand_in->options.or_null(stand_in->options.text), nullptr, nullptr);
 }
 
 Status cache_for_each(cl_program built, const Devices &devices, const WholeProgram &whole,
@@ -186,7 +188,7 @@ std::size_t bytes_of(const BinaryArguments &arguments) {
   return std::accumulate(arguments.lengths, arguments.lengths + arguments.count, std::size_t{0});
 }
 
-bool is_of(cl_context context, cl_device_id device) {
+bool context_has_device(cl_context context, cl_device_id device) {
   std::size_t size = 0;
   if (next.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &size) != CL_SUCCESS) {
     return false;
@@ -199,11 +201,11 @@ bool is_of(cl_context context, cl_device_id device) {
 
 // Returns whether the layer handles the call. An invalid call is left to the driver: the layer must
 // not query objects that may not exist.
-bool is_followed(const BinaryArguments &arguments) {
+bool layer_handles(const BinaryArguments &arguments) {
   return !settings().record && !settings().overlay.empty() && arguments.count == 1 &&
          arguments.devices != nullptr && arguments.lengths != nullptr &&
          arguments.binaries != nullptr && arguments.binaries[0] != nullptr &&
-         arguments.lengths[0] != 0 && is_of(arguments.context, arguments.devices[0]);
+         arguments.lengths[0] != 0 && context_has_device(arguments.context, arguments.devices[0]);
 }
 
 // "cl-0123... (kernels a, b)"; most of a program's kernels tell nothing more about it.
@@ -246,7 +248,7 @@ void refuse(const ProgramPointer &program, const Options &options, const Devices
             Built *built) {
   if (!program->is_il) built->kernels = source::kernels_in(program->source);
   refuse(built);
-  objects().set_twin(program, nullptr);
+  objects().set_stand_in(program, nullptr);
   objects().set_refusal(program, std::make_shared<Refusal>(Refusal{
                                      packs::concat({"Kiln compiles nothing here: ", name_of(*built),
                                                     ": ", built->reason, "\n"}),
@@ -279,27 +281,27 @@ packs::Result<Devices> devices_asked(const BuildArguments &arguments, const Devi
   return asked;
 }
 
-cl_program built_from_text(Twin *twin) {
-  const std::lock_guard<std::mutex> lock(twin->asking);
-  if (twin->asked) return twin->of_text.get();
-  twin->asked = true;
+cl_program built_from_text(StandIn *stand_in) {
+  const std::lock_guard<std::mutex> lock(stand_in->asking);
+  if (stand_in->asked) return stand_in->of_text.get();
+  stand_in->asked = true;
   if (requires_binaries()) return nullptr;
-  const cl_program made = create_named(context_of(twin->program), twin->whole);
+  const cl_program made = create_named(context_of(stand_in->program), stand_in->whole);
   if (made == nullptr) return nullptr;
   runtime::Handle<cl_program> built(made, next.clReleaseProgram);
-  if (next.clBuildProgram(made, static_cast<cl_uint>(twin->devices.size()), twin->devices.data(),
-                          twin->options.or_null(twin->whole.options), nullptr,
-                          nullptr) == CL_SUCCESS) {
-    twin->of_text = std::move(built);
+  if (next.clBuildProgram(
+          made, static_cast<cl_uint>(stand_in->devices.size()), stand_in->devices.data(),
+          stand_in->options.or_null(stand_in->whole.options), nullptr, nullptr) == CL_SUCCESS) {
+    stand_in->of_text = std::move(built);
   }
-  return twin->of_text.get();
+  return stand_in->of_text.get();
 }
 
 cl_int leave_to_driver(const ProgramPointer &program, std::unique_lock<std::mutex> *lock,
                        bool calls_back, const std::function<cl_int()> &by_driver) {
   if (objects().has_kernels(program)) return CL_INVALID_OPERATION;
   if (calls_back) {
-    objects().set_twin(program, nullptr);
+    objects().set_stand_in(program, nullptr);
     program->native = true;
     lock->unlock();
     return by_driver();
@@ -308,7 +310,7 @@ cl_int leave_to_driver(const ProgramPointer &program, std::unique_lock<std::mute
   const bool tried = code == CL_SUCCESS || code == CL_BUILD_PROGRAM_FAILURE ||
                      code == CL_COMPILE_PROGRAM_FAILURE || code == CL_INVALID_BUILD_OPTIONS ||
                      code == CL_INVALID_COMPILER_OPTIONS;
-  if (tried) objects().set_twin(program, nullptr);
+  if (tried) objects().set_stand_in(program, nullptr);
   program->native = program->native || tried;
   return code;
 }
@@ -346,7 +348,7 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
     const bool is_missed = stands.ok() && served.is_unknown && devices.size() == 1;
     built.missing = is_missed ? served.reason : "no pack has it";
     if (served.program != nullptr) {
-      take_twin(program, *whole, options, *stands, served, &built);
+      take_stand_in(program, *whole, options, *stands, served, &built);
     } else if (requires_binaries()) {
       refuse(program, options, devices, &built);
       lock.unlock();
@@ -358,7 +360,7 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
       if (notes) built.reason = kRefused;  // replaced unless the driver refuses
       const bool may_stand = notes && !is_given && !whole->may_be_missing;
       const bool is_standing =
-          may_stand && stand_and_note(program, options, *stands, *whole, &built);
+          may_stand && build_stand_in_and_note(program, options, *stands, *whole, &built);
       if (!is_standing) {
         build_others(program, devices);
         const cl_int code = leave_to_driver(program, &lock, arguments.notify != nullptr, [&] {
@@ -366,14 +368,15 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
                                    : by_driver(program, arguments);
         });
         if (notes && !is_given && code == CL_SUCCESS) {
-          built.reason = may_stand ? kOnlyWithFiles
-                                   : note_apart(program, options, *stands, *whole, built.missing);
+          built.reason =
+              may_stand ? kOnlyWithFiles
+                        : note_separate_build(program, options, *stands, *whole, built.missing);
         }
         report_build(built, arguments.notify == nullptr ? program->handle : nullptr);
         return code;
       }
     }
-    report_build(built, objects().twin_of(program->handle)->program);
+    report_build(built, objects().stand_in_of(program->handle)->program);
   }
   if (arguments.notify != nullptr) arguments.notify(program->handle, arguments.user);
   return CL_SUCCESS;
@@ -382,7 +385,7 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
 cl_program create_with_binary(const BinaryArguments &arguments, cl_int *status, cl_int *code) {
   const auto start = std::chrono::steady_clock::now();
   runtime::Persistence *persistence =
-      is_followed(arguments) ? persistence_of(arguments.devices[0]) : nullptr;
+      layer_handles(arguments) ? persistence_of(arguments.devices[0]) : nullptr;
   if (persistence == nullptr) {
     const cl_program made = by_driver(arguments, status, code);
     if (made != nullptr) report_own_binary(bytes_of(arguments), start);
@@ -407,7 +410,7 @@ cl_program create_with_binary(const BinaryArguments &arguments, cl_int *status, 
   return made;
 }
 
-cl_int build_foreign(const ProgramPointer &program, const BuildArguments &arguments) {
+cl_int build_own_binary(const ProgramPointer &program, const BuildArguments &arguments) {
   const auto call = [&] {
     return next.clBuildProgram(program->handle, arguments.device_count, arguments.devices,
                                arguments.options, arguments.notify, arguments.user);

@@ -38,9 +38,9 @@ packs::Result<Devices> devices_asked(const BuildArguments &arguments, const Devi
 packs::Status note_built(cl_program built, cl_program launched, const Devices &devices,
                          const WholeProgram &whole);
 
-// Returns the twin's program as the driver builds it from the text that was named. Builds it once;
-// the twin owns it. Returns null if the driver fails.
-cl_program built_from_text(Twin *twin);
+// Returns the stand-in's program as the driver builds it from the text that was named. Builds it
+// once; the stand-in owns it. Returns null if the driver fails.
+cl_program built_from_text(StandIn *stand_in);
 
 // Has the program's build or compilation fail, since the settings require a binary that there is
 // not; says so on standard error and in the report.
@@ -49,13 +49,14 @@ void refuse(const ProgramPointer &program, const Options &options, const Devices
 // The same for a link, which leaves no program.
 void refuse(Built *built);
 
-// Does clBuildProgram, with a twin if there is one; then calls back from this thread.
+// Does clBuildProgram, with a stand-in if there is one; then calls back from this thread.
 cl_int build(const ProgramPointer &program, const BuildArguments &arguments);
 
 // Has the driver build or compile the handle; `lock` holds `building`. Returns
-// CL_INVALID_OPERATION, as a driver does, if kernels of the twin are alive. Drops the twin, unless
-// the driver refuses the call. If there is a callback, drops the twin first and releases the lock:
-// the callback may query the program and build it again while the driver is still at work.
+// CL_INVALID_OPERATION, as a driver does, if kernels of the stand-in are alive. Drops the stand-in,
+// unless the driver refuses the call. If there is a callback, drops the stand-in first and releases
+// the lock: the callback may query the program and build it again while the driver is still at
+// work.
 cl_int leave_to_driver(const ProgramPointer &program, std::unique_lock<std::mutex> *lock,
                        bool calls_back, const std::function<cl_int()> &by_driver);
 
@@ -74,6 +75,6 @@ struct BinaryArguments {
 cl_program create_with_binary(const BinaryArguments &arguments, cl_int *status, cl_int *code);
 
 // Does clBuildProgram for a program from create_with_binary().
-cl_int build_foreign(const ProgramPointer &program, const BuildArguments &arguments);
+cl_int build_own_binary(const ProgramPointer &program, const BuildArguments &arguments);
 
 }  // namespace kiln::layer

@@ -88,7 +88,7 @@ Status note_program(const Part &part, const WholeProgram &program, const kiln_de
   const std::string name = program.name + cached::kPackSuffix;
   if (noted.folder.status(name, &info) != 0) {
     std::vector<std::string> names;
-    if (noted.folder.list(&names) == 0 && names.size() >= cached::kMostNoted) {
+    if (noted.folder.list(&names) == 0 && names.size() >= cached::kMaxNoted) {
       return Status::error(Code::over_limit, "too many programs wait for 'kiln overlay build'");
     }
     const auto contents = cached::contents_of(next_table(), part.program.get(), program);
@@ -127,7 +127,7 @@ const DeviceOverlay &overlay_of(const runtime::Device &device) {
     const std::uint32_t machine = settings().shared.empty() ? 0 : runtime::machine_number();
     out.status = runtime::Overlay::open(settings().overlay.c_str(), cached::kLimit, device,
                                         notes.options, machine, &out.overlay, &deaths);
-    if (out.status.ok()) out.overlay->also_search(signed_packs());
+    if (out.status.ok()) out.overlay->add_signed_packs(signed_packs());
   }
   return place->second;
 }
@@ -227,7 +227,7 @@ std::string outcome_of(const Status &status, const Devices &devices, const std::
 
 // The folder is made anew if `kiln overlay build` has removed it meanwhile.
 void note_new_launch(const Launches::Fresh &launch) {
-  if (!launches().unite(launch.program, launch.text + "\n")) return;
+  if (!launches().add_launch(launch.program, launch.text + "\n")) return;
   const std::string below = launch.file.substr(settings().overlay.size());
   const std::size_t slash = below.rfind('/');
   runtime::Folder folder;

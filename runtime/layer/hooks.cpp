@@ -16,9 +16,9 @@
 namespace kiln::layer {
 namespace {
 
-// Returns the program to query instead of the application's; `twin` keeps it alive.
-cl_program actual(cl_program program, const TwinPointer &twin) {
-  return twin == nullptr ? program : twin->program;
+// Returns the program to query instead of the application's; `stand-in` keeps it alive.
+cl_program actual(cl_program program, const StandInPointer &stand_in) {
+  return stand_in == nullptr ? program : stand_in->program;
 }
 
 cl_program CL_API_CALL create_program_with_source(cl_context context, cl_uint count,
@@ -79,7 +79,7 @@ cl_int CL_API_CALL build_program(cl_program program, cl_uint device_count,
   const BuildArguments arguments{device_count, devices, options, notify, user};
   if (known != nullptr) return build(known, arguments);
   const ProgramPointer own = objects().find(program, Program::Kind::own_binary);
-  if (own != nullptr) return build_foreign(own, arguments);
+  if (own != nullptr) return build_own_binary(own, arguments);
   return next.clBuildProgram(program, device_count, devices, options, notify, user);
 }
 
@@ -159,11 +159,11 @@ cl_int CL_API_CALL get_program_info(cl_program program, cl_program_info what, si
                                 : next.clGetProgramInfo(program, what, room, out, size);
     default: {
       compile_deferred(program);
-      const TwinPointer twin = objects().twin_of(program);
-      if (twin != nullptr && (what == CL_PROGRAM_BINARY_SIZES || what == CL_PROGRAM_BINARIES)) {
-        return binaries_info(program, *twin, what, room, out, size);
+      const StandInPointer stand_in = objects().stand_in_of(program);
+      if (stand_in != nullptr && (what == CL_PROGRAM_BINARY_SIZES || what == CL_PROGRAM_BINARIES)) {
+        return binaries_info(program, *stand_in, what, room, out, size);
       }
-      return next.clGetProgramInfo(actual(program, twin), what, room, out, size);
+      return next.clGetProgramInfo(actual(program, stand_in), what, room, out, size);
     }
   }
 }
@@ -182,33 +182,36 @@ cl_int CL_API_CALL get_program_build_info(cl_program program, cl_device_id devic
   if (linked != nullptr && contains(devices_of(program), device)) {
     return answer(linked->source.c_str(), linked->source.size() + 1, room, out, size);
   }
-  const TwinPointer twin = objects().twin_of(program);
-  if (twin == nullptr) {
+  const StandInPointer stand_in = objects().stand_in_of(program);
+  if (stand_in == nullptr) {
     return next.clGetProgramBuildInfo(program, device, what, room, out, size);
   }
-  if (!contains(twin->devices, device)) return unbuilt_info(program, device, what, room, out, size);
-  const std::string &log = twin->log_of(device);
+  if (!contains(stand_in->devices, device))
+    return unbuilt_info(program, device, what, room, out, size);
+  const std::string &log = stand_in->log_of(device);
   if (!asks_options && (what != CL_PROGRAM_BUILD_LOG || log.empty())) {
-    return next.clGetProgramBuildInfo(twin->program, device, what, room, out, size);
+    return next.clGetProgramBuildInfo(stand_in->program, device, what, room, out, size);
   }
-  const std::string &text = asks_options ? twin->options.text : log;
+  const std::string &text = asks_options ? stand_in->options.text : log;
   return answer(text.c_str(), text.size() + 1, room, out, size);
 }
 
-// Finds out, while kernels of a twin are created, whether the driver counts a kernel as a reference
-// to its program.
+// Finds out, while kernels of a stand-in are created, whether the driver counts a kernel as a
+// reference to its program.
 class KernelCount {
  public:
-  KernelCount(cl_program twin, const ProgramPointer &program) : twin_(twin), program_(program) {
-    (void)count_references(twin_, &before_);
+  KernelCount(cl_program stand_in, const ProgramPointer &program)
+      : stand_in_(stand_in), program_(program) {
+    (void)count_references(stand_in_, &before_);
   }
   void see() {
     cl_uint after = before_;
-    if (count_references(twin_, &after) == CL_SUCCESS) program_->counts_kernels = after != before_;
+    if (count_references(stand_in_, &after) == CL_SUCCESS)
+      program_->counts_kernels = after != before_;
   }
 
  private:
-  cl_program twin_;
+  cl_program stand_in_;
   const ProgramPointer &program_;
   cl_uint before_ = 0;
 };
@@ -219,14 +222,14 @@ void hold(cl_kernel kernel, const ProgramPointer &program) {
   objects().add_kernel(kernel, program);
 }
 
-// Registers a kernel of a twin.
-void adopt(cl_kernel kernel, const ProgramPointer &program, const Twin &twin) {
+// Registers a kernel of a stand-in.
+void adopt(cl_kernel kernel, const ProgramPointer &program, const StandIn &stand_in) {
   hold(kernel, program);
-  launches().add_kernel(kernel, twin.program);
-  tuned_kernels().add(kernel, twin.tuned);
+  launches().add_kernel(kernel, stand_in.program);
+  tuned_kernels().add(kernel, stand_in.tuned);
 }
 
-// Registers a kernel of a program without a twin; `known` is null if the layer has not seen the
+// Registers a kernel of a program without a stand-in; `known` is null if the layer has not seen the
 // program.
 void watch_kernel(cl_kernel kernel, cl_program program, const ProgramPointer &known) {
   launches().add_kernel(kernel, program);
@@ -235,17 +238,17 @@ void watch_kernel(cl_kernel kernel, cl_program program, const ProgramPointer &kn
 
 cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int *code) {
   const ProgramPointer known = objects().find(program);
-  const TwinPointer twin = known == nullptr ? nullptr : objects().begin_kernel(known);
-  if (twin == nullptr) {
+  const StandInPointer stand_in = known == nullptr ? nullptr : objects().begin_kernel(known);
+  if (stand_in == nullptr) {
     const cl_kernel made = next.clCreateKernel(program, name, code);
     if (made != nullptr) watch_kernel(made, program, known);
     return made;
   }
-  KernelCount count(twin->program, known);
-  const cl_kernel kernel = next.clCreateKernel(twin->program, name, code);
+  KernelCount count(stand_in->program, known);
+  const cl_kernel kernel = next.clCreateKernel(stand_in->program, name, code);
   if (kernel != nullptr) {
     count.see();
-    adopt(kernel, known, *twin);
+    adopt(kernel, known, *stand_in);
   }
   objects().end_kernel(known);
   return kernel;
@@ -254,9 +257,9 @@ cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int
 cl_int CL_API_CALL create_kernels_in_program(cl_program program, cl_uint room, cl_kernel *kernels,
                                              cl_uint *count) {
   const ProgramPointer known = objects().find(program);
-  const TwinPointer twin = known == nullptr ? nullptr : objects().begin_kernel(known);
+  const StandInPointer stand_in = known == nullptr ? nullptr : objects().begin_kernel(known);
   cl_uint made = 0;
-  if (twin == nullptr) {
+  if (stand_in == nullptr) {
     const cl_int code = next.clCreateKernelsInProgram(program, room, kernels, &made);
     if (code == CL_SUCCESS && count != nullptr) *count = made;
     for (cl_uint i = 0; code == CL_SUCCESS && kernels != nullptr && i < made && i < room; ++i) {
@@ -264,13 +267,13 @@ cl_int CL_API_CALL create_kernels_in_program(cl_program program, cl_uint room, c
     }
     return code;
   }
-  KernelCount references(twin->program, known);
-  const cl_int code = next.clCreateKernelsInProgram(twin->program, room, kernels, &made);
+  KernelCount references(stand_in->program, known);
+  const cl_int code = next.clCreateKernelsInProgram(stand_in->program, room, kernels, &made);
   if (code == CL_SUCCESS) {
     if (kernels != nullptr && made != 0) references.see();
     if (count != nullptr) *count = made;
     for (cl_uint i = 0; kernels != nullptr && i < made && i < room; ++i) {
-      adopt(kernels[i], known, *twin);
+      adopt(kernels[i], known, *stand_in);
     }
   }
   objects().end_kernel(known);
@@ -316,8 +319,8 @@ cl_kernel same_kernel(cl_kernel kernel, const ProgramPointer &known) {
       CL_SUCCESS) {
     return nullptr;
   }
-  const TwinPointer twin = objects().twin_of(known->handle);
-  const cl_program program = twin == nullptr ? nullptr : built_from_text(twin.get());
+  const StandInPointer stand_in = objects().stand_in_of(known->handle);
+  const cl_program program = stand_in == nullptr ? nullptr : built_from_text(stand_in.get());
   cl_int code = CL_SUCCESS;
   return program == nullptr ? nullptr : next.clCreateKernel(program, name.c_str(), &code);
 }
@@ -331,17 +334,18 @@ bool lost_attributes(cl_kernel kernel) {
 
 // Returns whether the driver reports the arguments of a program that it built with these options
 // and without -cl-kernel-arg-info. PoCL does if the options were NULL; its binaries always do.
-bool tells_unasked(const Twin &twin) {
+bool tells_unasked(const StandIn &stand_in) {
   static std::mutex &mutex = *new std::mutex;
   static auto &known = *new std::map<std::pair<cl_device_id, bool>, bool>;
   const std::lock_guard<std::mutex> lock(mutex);
-  const cl_device_id device = twin.devices[0];
-  const auto [place, is_new] = known.try_emplace({device, twin.options.is_null}, true);
+  const cl_device_id device = stand_in.devices[0];
+  const auto [place, is_new] = known.try_emplace({device, stand_in.options.is_null}, true);
   if (!is_new) return place->second;
   const cl_program made =
-      create_named(context_of(twin.program), {"", "kernel void f(int argument) {}", "", false});
+      create_named(context_of(stand_in.program), {"", "kernel void f(int argument) {}", "", false});
   if (made == nullptr) return true;
-  cl_int code = next.clBuildProgram(made, 1, &device, twin.options.or_null(""), nullptr, nullptr);
+  cl_int code =
+      next.clBuildProgram(made, 1, &device, stand_in.options.or_null(""), nullptr, nullptr);
   const cl_kernel kernel = code == CL_SUCCESS ? next.clCreateKernel(made, "f", &code) : nullptr;
   if (kernel != nullptr) {
     std::size_t size = 0;
@@ -356,9 +360,10 @@ bool tells_unasked(const Twin &twin) {
 // Returns whether the driver would hide the arguments, had it compiled the kernel's program.
 bool hides_arguments(cl_kernel kernel) {
   const ProgramPointer known = objects().program_of(kernel);
-  const TwinPointer twin = known == nullptr ? nullptr : objects().twin_of(known->handle);
-  return twin != nullptr && twin->options.text.find("-cl-kernel-arg-info") == std::string::npos &&
-         !tells_unasked(*twin);
+  const StandInPointer stand_in = known == nullptr ? nullptr : objects().stand_in_of(known->handle);
+  return stand_in != nullptr &&
+         stand_in->options.text.find("-cl-kernel-arg-info") == std::string::npos &&
+         !tells_unasked(*stand_in);
 }
 
 cl_int CL_API_CALL get_kernel_arg_info(cl_kernel kernel, cl_uint index, cl_kernel_arg_info what,

@@ -132,20 +132,20 @@ std::string note(cl_program linked, const Link &link, const std::string &missing
   return outcome_of(status, link.devices, missing);
 }
 
-// Has the driver link. A twin's place is taken by a program from the text that was named. If the
-// twin is built, that program is built too, so that the driver may refuse it.
+// Has the driver link. A stand-in's place is taken by a program from the text that was named. If
+// the stand-in is built, that program is built too, so that the driver may refuse it.
 cl_program link_by_driver(const LinkArguments &arguments, cl_int *code) {
   const BuildArguments &build = arguments.build;
-  std::vector<TwinPointer> twins;  // keeps the twins alive
+  std::vector<StandInPointer> stand_ins;  // keeps the stand-ins alive
   std::vector<cl_program> programs;
   for (cl_uint i = 0; arguments.programs != nullptr && i < arguments.count; ++i) {
     const cl_program own = arguments.programs[i];
     compile_deferred(own);
-    twins.push_back(objects().twin_of(own));
-    Twin *twin = twins.back().get();
-    const cl_program of_text = twin == nullptr     ? nullptr
-                               : twin->is_compiled ? twin->program
-                                                   : built_from_text(twin);
+    stand_ins.push_back(objects().stand_in_of(own));
+    StandIn *stand_in = stand_ins.back().get();
+    const cl_program of_text = stand_in == nullptr     ? nullptr
+                               : stand_in->is_compiled ? stand_in->program
+                                                       : built_from_text(stand_in);
     programs.push_back(of_text == nullptr ? own : of_text);
   }
   return next.clLinkProgram(
@@ -153,8 +153,8 @@ cl_program link_by_driver(const LinkArguments &arguments, cl_int *code) {
       arguments.programs == nullptr ? nullptr : programs.data(), build.notify, build.user, code);
 }
 
-// Has the driver compile the text that was named, in a twin, so that no file or header that changed
-// since is in the program. Returns the driver's code.
+// Has the driver compile the text that was named, in a stand-in, so that no file or header that
+// changed since is in the program. Returns the driver's code.
 cl_int compile_named(const ProgramPointer &program, const Compilation &compilation,
                      bool keeps_failed) {
   const cl_program made = create_named(program->context, compilation.whole);
@@ -170,8 +170,9 @@ cl_int compile_named(const ProgramPointer &program, const Compilation &compilati
     return code;
   }
   const std::vector<std::string> own_logs(devices.size());
-  objects().set_twin(program, std::make_shared<Twin>(made, compilation.whole, compilation.options,
-                                                     devices, own_logs, TunedProgram(), true));
+  objects().set_stand_in(
+      program, std::make_shared<StandIn>(made, compilation.whole, compilation.options, devices,
+                                         own_logs, TunedProgram(), true));
   auto compiled = std::make_shared<Compilation>(compilation);
   compiled->is_deferred = false;
   objects().set_compilation(program, compiled);
@@ -203,7 +204,7 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
   if (can_wait && (can_serve(compilation->whole.name, compilation->devices) ||
                    can_serve_link_of(compilation->whole.name, compilation->devices))) {
     compilation->is_deferred = true;
-    objects().set_twin(program, nullptr);
+    objects().set_stand_in(program, nullptr);
     objects().set_refusal(program, nullptr);
     objects().set_compilation(program, compilation);
     return CL_SUCCESS;

@@ -22,7 +22,7 @@ struct CompileArguments {
 cl_int compile(const ProgramPointer &program, const CompileArguments &arguments);
 
 // Has the driver compile what compile() deferred, if it did: the text that was named then, in a
-// twin. Call it before asking the driver about the program.
+// stand-in. Call it before asking the driver about the program.
 void compile_deferred(cl_program program);
 
 // Answers a query about a deferred program as if it had been compiled. Returns nothing if the

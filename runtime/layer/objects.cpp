@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts references as the application does, and finds the twin of a program.
+// Counts references as the application does, and finds the stand-in of a program.
 #include "runtime/layer/objects.hpp"
 
 #include "runtime/layer/base/process.hpp"
@@ -10,7 +10,7 @@ namespace kiln::layer {
 
 using Lock = std::lock_guard<std::mutex>;
 
-Twin::~Twin() {
+StandIn::~StandIn() {
   launches().set_program(program, "");  // the driver may reuse its handle
   next.clReleaseProgram(program);
 }
@@ -23,7 +23,7 @@ packs::Status check_variables(const Program &program) {
     kiln_device *device = nullptr;
     const bool is_known = find_device(id, &device, nullptr) == KILN_OK;
     const char *profile = is_known ? device->device->description.profile : "";
-    const std::string_view found = source::changing_variable(profile, all_variables());
+    const std::string_view found = source::variable_that_changes_code(profile, all_variables());
     if (!found.empty()) {
       return packs::Status::error(packs::Code::failed,
                                   {found, " is set, which may change what the driver compiles"});
@@ -93,10 +93,12 @@ void Objects::set_member(Program *program, Pointer Program::*member, Pointer val
   (program->*member).swap(value);  // the parameter outlives the lock
 }
 
-TwinPointer Objects::twin_of(cl_program handle) const { return member_of(handle, &Program::twin); }
+StandInPointer Objects::stand_in_of(cl_program handle) const {
+  return member_of(handle, &Program::stand_in);
+}
 
-void Objects::set_twin(const ProgramPointer &program, TwinPointer twin) {
-  set_member(program.get(), &Program::twin, std::move(twin));
+void Objects::set_stand_in(const ProgramPointer &program, StandInPointer stand_in) {
+  set_member(program.get(), &Program::stand_in, std::move(stand_in));
 }
 
 CompilationPointer Objects::compilation_of(cl_program handle) const {
@@ -117,13 +119,13 @@ void Objects::set_refusal(const ProgramPointer &program, RefusalPointer refusal)
 
 bool Objects::has_kernels(const ProgramPointer &program) const {
   const Lock lock(mutex_);
-  return program->twin != nullptr && program->kernels != 0;
+  return program->stand_in != nullptr && program->kernels != 0;
 }
 
-TwinPointer Objects::begin_kernel(const ProgramPointer &program) {
+StandInPointer Objects::begin_kernel(const ProgramPointer &program) {
   const Lock lock(mutex_);
-  if (program->twin != nullptr) ++program->kernels;
-  return program->twin;
+  if (program->stand_in != nullptr) ++program->kernels;
+  return program->stand_in;
 }
 
 void Objects::end_kernel(const ProgramPointer &program) {

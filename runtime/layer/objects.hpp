@@ -33,9 +33,9 @@ struct Options {
 
 // A built or compiled program that stands for one of the application's: from a binary, or from the
 // text that was named. Every user holds a reference.
-struct Twin {
-  Twin(cl_program made, WholeProgram its_whole, Options its_options, Devices its_devices,
-       std::vector<std::string> its_logs, TunedProgram its_sizes, bool its_is_compiled = false)
+struct StandIn {
+  StandIn(cl_program made, WholeProgram its_whole, Options its_options, Devices its_devices,
+          std::vector<std::string> its_logs, TunedProgram its_sizes, bool its_is_compiled = false)
       : program(made),
         whole(std::move(its_whole)),
         is_compiled(its_is_compiled),
@@ -43,9 +43,9 @@ struct Twin {
         devices(std::move(its_devices)),
         logs(std::move(its_logs)),
         tuned(std::move(its_sizes)) {}
-  Twin(const Twin &) = delete;
-  Twin &operator=(const Twin &) = delete;
-  ~Twin();
+  StandIn(const StandIn &) = delete;
+  StandIn &operator=(const StandIn &) = delete;
+  ~StandIn();
 
   const cl_program program;  // owned
   const WholeProgram whole;
@@ -67,7 +67,7 @@ struct Twin {
   bool asked = false;                        // guarded by `asking`, like `of_text`
   runtime::Handle<cl_program> of_text = {};  // null if the build failed
 };
-using TwinPointer = std::shared_ptr<Twin>;
+using StandInPointer = std::shared_ptr<StandIn>;
 
 // The program that clCompileProgram, or clLinkProgram for a library, was called for.
 struct Compilation {
@@ -111,11 +111,11 @@ struct Program {
   TunedProgram tuned;  // of a linked program
 
   // Fields guarded by Objects.
-  TwinPointer twin;                // null: the handle stands for itself
+  StandInPointer stand_in;         // null: the handle stands for itself
   CompilationPointer compilation;  // null: not compiled, or by a call that is not followed
   RefusalPointer refusal;          // null: the last build was not refused
   unsigned references = 1;         // held by the application
-  unsigned kernels = 0;            // the twin's kernels that exist or are being created
+  unsigned kernels = 0;            // the stand-in's kernels that exist or are being created
 };
 using ProgramPointer = std::shared_ptr<Program>;
 
@@ -141,22 +141,22 @@ class Objects {
   void retain(cl_program handle);
   void release(cl_program handle);
 
-  TwinPointer twin_of(cl_program handle) const;  // or null
-  void set_twin(const ProgramPointer &program, TwinPointer twin);
+  StandInPointer stand_in_of(cl_program handle) const;  // or null
+  void set_stand_in(const ProgramPointer &program, StandInPointer stand_in);
   CompilationPointer compilation_of(cl_program handle) const;  // or null
   void set_compilation(const ProgramPointer &program, CompilationPointer compilation);
   RefusalPointer refusal_of(cl_program handle) const;  // or null
   void set_refusal(const ProgramPointer &program, RefusalPointer refusal);
   bool has_kernels(const ProgramPointer &program) const;
 
-  // Returns the program's twin, or null. A twin counts as having one more kernel until
+  // Returns the program's stand-in, or null. A stand-in counts as having one more kernel until
   // end_kernel().
-  TwinPointer begin_kernel(const ProgramPointer &program);
+  StandInPointer begin_kernel(const ProgramPointer &program);
   void end_kernel(const ProgramPointer &program);
   void add_kernel(cl_kernel kernel, const ProgramPointer &program);
-  ProgramPointer program_of(cl_kernel kernel) const;  // null: not a twin's kernel
-  // Returns how many references to the program its twin's kernels hold that the driver would not
-  // count.
+  ProgramPointer program_of(cl_kernel kernel) const;  // null: not a stand-in's kernel
+  // Returns how many references to the program its stand-in's kernels hold that the driver would
+  // not count.
   unsigned uncounted(cl_program handle) const;
   void retain_kernel(cl_kernel kernel);
   // Returns the program whose handle the kernel held, if this was the last reference; else null.

@@ -20,12 +20,12 @@ namespace kiln::layer {
 namespace {
 
 // Each pack holds a file open, and an application may need most of its 1,024 files itself.
-constexpr std::size_t kMostPacks = 256;
+constexpr std::size_t kMaxPacks = 256;
 
 void open_pack(const std::string &path, std::vector<kiln_pack *> *packs) {
   kiln_error error{};
-  if (packs->size() >= kMostPacks) {
-    complain_once("there are over " + std::to_string(kMostPacks) + " packs, and " + path +
+  if (packs->size() >= kMaxPacks) {
+    complain_once("there are over " + std::to_string(kMaxPacks) + " packs, and " + path +
                   " and those after it are not used: kiln pack merge joins packs");
     return;
   }
@@ -161,7 +161,7 @@ void explain(const runtime::Report &report, Served *served) {
 }
 
 // Gives a loader the overlay that all loaders of its device share.
-constexpr kiln_overlay_part kSharedOverlay{
+constexpr kiln_overlay_part kDeviceOverlay{
     [](const kiln_loader_options &, runtime::Loader *loader) {
       const DeviceOverlay &shared = overlay_of(*loader->device);
       loader->persistence = shared.overlay;
@@ -177,7 +177,7 @@ kiln_loader *open_loader(kiln_pack *pack, kiln_device *device, cl_context contex
   options.context = context;
   if (!settings().overlay.empty()) {
     options.overlay = settings().overlay.c_str();
-    options.overlay_part = &kSharedOverlay;
+    options.overlay_part = &kDeviceOverlay;
   }
   kiln_loader *loader = nullptr;
   if (kiln_loader_create(device, pack, &options, &loader, &error) != KILN_OK) *why = error.message;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <ctime>
 
 #include "kiln/packs/bytes.hpp"
@@ -249,7 +248,7 @@ void make_room(const Folder &folder, std::uint64_t limit, std::uint64_t room) {
     }
   }
   while (journals.size() > kMaxJournals) remove_oldest(folder, &journals);
-  while (!files.empty() && (total > limit || files.size() > kMostOverlayFiles)) {
+  while (!files.empty() && (total > limit || files.size() > kMaxOverlayFiles)) {
     total -= remove_oldest(folder, &files);
   }
 }

@@ -16,7 +16,7 @@
 namespace kiln::runtime {
 
 inline constexpr std::uint64_t kDefaultOverlayLimit = std::uint64_t{64} << 20;
-inline constexpr std::size_t kMostOverlayFiles = 4096;
+inline constexpr std::size_t kMaxOverlayFiles = 4096;
 // A cached program's files: kProgramPrefix, ..., and one of these.
 inline constexpr char kProgramPrefix[] = "cl-";
 inline constexpr char kPackSuffix[] = ".kiln";
@@ -35,9 +35,9 @@ class Overlay final : public Persistence {
                      std::vector<Death> *deaths);
 
   // From now on, finds and stores only binaries for this number; 0 is for loaders without one.
-  void keep_apart(std::uint64_t number) { key_hash_ ^= number; }
+  void set_trust_number(std::uint64_t number) { key_hash_ ^= number; }
   // From now on, also finds binaries in these packs of other users, which are trusted.
-  void also_search(std::vector<std::shared_ptr<const packs::Pack>> packs) {
+  void add_signed_packs(std::vector<std::shared_ptr<const packs::Pack>> packs) {
     others_ = std::move(packs);
   }
 
@@ -91,7 +91,7 @@ class Overlay final : public Persistence {
   Markers markers_;
 };
 
-// Makes room for `room` more bytes in an overlay of at most `limit` bytes and kMostOverlayFiles.
+// Makes room for `room` more bytes in an overlay of at most `limit` bytes and kMaxOverlayFiles.
 // Removes entries, refusals and cached programs, the least recently used first. Also removes old
 // journals (kMaxJournals stay), and temporaries of killed processes.
 void make_room(const Folder &folder, std::uint64_t limit, std::uint64_t room);

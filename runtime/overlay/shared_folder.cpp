@@ -109,7 +109,7 @@ std::vector<std::shared_ptr<const packs::Pack>> open_others(const char *shared) 
   std::sort(names.begin(), names.end());
   const std::string own = signed_pack_of(geteuid());
   for (const std::string &name : names) {
-    if (others.size() == kMostOthers) break;
+    if (others.size() == kMaxOthers) break;
     if (!is_signed_pack(name) || name == own) continue;
     if (auto pack = open_pack(folder, name)) others.push_back(std::move(pack));
   }

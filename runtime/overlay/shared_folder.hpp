@@ -13,7 +13,7 @@
 namespace kiln::runtime {
 
 // Packs of other users that a process opens at most.
-inline constexpr std::size_t kMostOthers = 256;
+inline constexpr std::size_t kMaxOthers = 256;
 
 // Sets `*overlay` to the path of this user's overlay in the folder, and makes the overlay's folder
 // if it is absent. Fails with Code::io_error, with the path: if others may write to the shared
@@ -21,7 +21,7 @@ inline constexpr std::size_t kMostOthers = 256;
 // link, or if the overlay's folder is not this user's alone (Folder::open()).
 packs::Status own_overlay(const char *shared, std::string *overlay);
 
-// Opens the signed packs of other users, at most kMostOthers, by user. Skips what is no sound pack
+// Opens the signed packs of other users, at most kMaxOthers, by user. Skips what is no sound pack
 // or not that user's file, and never follows a link. A pack is trusted only after its signatures
 // are checked.
 std::vector<std::shared_ptr<const packs::Pack>> open_others(const char *shared);

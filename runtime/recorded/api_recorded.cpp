@@ -28,7 +28,7 @@ namespace {
 
 Result<WholeProgram> named_program(std::string_view source, const char *options) {
   // The driver is not known here.
-  const std::string_view variable = kiln::source::changing_variable("", environ);
+  const std::string_view variable = kiln::source::variable_that_changes_code("", environ);
   if (!variable.empty()) return Status::error(Code::not_in_pack, {variable, " is set"});
   auto whole = kiln::source::whole_program(source, options);
   if (!whole.ok()) return Status::error(Code::not_in_pack, {whole.status().message});

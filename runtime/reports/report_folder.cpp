@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -93,7 +92,7 @@ int ReportFolder::write(const std::string &line) {
 }
 
 void ReportFolder::remove_oldest() {
-  for (std::size_t i = 0; i + kMostFiles <= others_.size(); ++i) {
+  for (std::size_t i = 0; i + kMaxFiles <= others_.size(); ++i) {
     packs::remove_at(folder_.get(), others_[i].c_str());
   }
   others_ = {};
@@ -101,12 +100,12 @@ void ReportFolder::remove_oldest() {
 
 int ReportFolder::append(std::string line) {
   line += '\n';
-  if (line.size() > kMostBytes) return EFBIG;
+  if (line.size() > kMaxBytes) return EFBIG;
   const std::lock_guard<std::mutex> lock(mutex_);
   struct stat now {};
   const bool goes_on = file_ && owner_ == static_cast<long>(getpid()) &&
                        packs::status_of(file_.get(), &now) && now.st_nlink != 0 &&
-                       static_cast<std::size_t>(now.st_size) + line.size() <= kMostBytes;
+                       static_cast<std::size_t>(now.st_size) + line.size() <= kMaxBytes;
   if (goes_on) return write(line);
   if (const int error = begin(); error != 0) return error;
   const int error = write(line);

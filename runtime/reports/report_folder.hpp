@@ -17,15 +17,15 @@ class ReportFolder {
  public:
   // A load report has some 500 bytes, so that a file holds a hundred loads and the folder some
   // thousand starts' worth of new lines between two visits of a collector: 4 MiB together.
-  static constexpr std::size_t kMostFiles = 64;
-  static constexpr std::size_t kMostBytes = std::size_t{64} << 10;  // of a file
+  static constexpr std::size_t kMaxFiles = 64;
+  static constexpr std::size_t kMaxBytes = std::size_t{64} << 10;  // of a file
 
   // Opens the folder, and makes it, for this user alone, if its parent exists. Returns 0 or errno.
   int open(const char *path);
 
   // Appends the line with a line end, whole or not at all. Begins a file with the first line, after
   // a fork, when the file is full, and when it was removed; then removes the oldest files beyond
-  // kMostFiles. Returns 0 or errno; EFBIG for a line that no file may hold.
+  // kMaxFiles. Returns 0 or errno; EFBIG for a line that no file may hold.
   int append(std::string line);
 
  private:

@@ -13,6 +13,7 @@ namespace kiln::source {
 // rules of its own, such as "generic" and "", has those of all profiles. Intel's driver takes names
 // without a prefix, and a file in the current folder, if NEOReadDebugKeys is set; pure but for this
 // file.
-std::string_view changing_variable(std::string_view profile, const char *const *environment);
+std::string_view variable_that_changes_code(std::string_view profile,
+                                            const char *const *environment);
 
 }  // namespace kiln::source

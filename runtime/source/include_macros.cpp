@@ -121,16 +121,16 @@ void IncludeMacros::set(std::string_view name, Macro macro) {
 }
 
 std::optional<std::string> IncludeMacros::expand(std::string_view text) const {
-  std::size_t steps = kMostSteps;
+  std::size_t steps = kMaxSteps;
   return expand(text, 0, &steps);
 }
 
 std::optional<std::string> IncludeMacros::expand(std::string_view text, unsigned depth,
                                                  std::size_t *steps) const {
-  if (depth > kDeepestMacro || text.size() > kMostSteps) return std::nullopt;
+  if (depth > kDeepestMacro || text.size() > kMaxSteps) return std::nullopt;
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
-    if (*steps == 0 || out.size() > kMostSteps) return std::nullopt;
+    if (*steps == 0 || out.size() > kMaxSteps) return std::nullopt;
     --*steps;
     const std::string_view token = token_at(text, at);
     at += token.size();
@@ -155,7 +155,7 @@ std::optional<std::string> IncludeMacros::expand(std::string_view text, unsigned
     if (!part) return std::nullopt;
     out += *part;
   }
-  if (out.size() > kMostSteps) return std::nullopt;
+  if (out.size() > kMaxSteps) return std::nullopt;
   return out;
 }
 
@@ -191,7 +191,7 @@ std::optional<std::string> IncludeMacros::apply(const Macro &macro,
     const auto part = quote ? "\"" + argument + "\"" : expand(argument, depth + 1, steps);
     if (!part) return std::nullopt;
     replaced += *part;
-    if (replaced.size() > kMostSteps) return std::nullopt;
+    if (replaced.size() > kMaxSteps) return std::nullopt;
     quote = false;
   }
   return expand(replaced, depth + 1, steps);

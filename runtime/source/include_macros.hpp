@@ -25,11 +25,11 @@ class IncludeMacros {
   // Returns `text` with its macros expanded, by # too, if every compiler gets the same result.
   // Returns nothing if a macro was defined in two ways or undefined, uses ## or "...", or has
   // blanks in its body; if a word may be one of the driver's own macros; or after more than
-  // kMostSteps.
+  // kMaxSteps.
   std::optional<std::string> expand(std::string_view text) const;
 
   // Limit for the words, and for the bytes, of one expansion.
-  static constexpr std::size_t kMostSteps = 4096;
+  static constexpr std::size_t kMaxSteps = 4096;
 
  private:
   struct Macro {

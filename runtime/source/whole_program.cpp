@@ -299,7 +299,7 @@ Status take_files(const IncludeOptions &options, const Headers &headers, WholePr
 
 }  // namespace
 
-bool is_put_together(std::string_view source) { return source.starts_with(kMark); }
+bool is_flattened(std::string_view source) { return source.starts_with(kMark); }
 
 std::string program_name(std::string_view source, std::string_view options) {
   const std::uint64_t size = source.size();  // keeps bytes from moving between source and options

@@ -35,7 +35,7 @@ inline constexpr char kHeadersFolder[] = "<headers>";  // a folder that no disk 
 
 // Returns whether the source was made from files. Such a text begins with a mark of whole_program()
 // that no application writes, so it cannot be mistaken for an application's own text.
-bool is_put_together(std::string_view source);
+bool is_flattened(std::string_view source);
 
 // Returns "cl-" and 32 hexadecimal digits, made from both byte for byte.
 std::string program_name(std::string_view source, std::string_view options);

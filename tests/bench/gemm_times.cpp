@@ -17,7 +17,7 @@ using builder::Result;
 using builder::Status;
 
 constexpr std::size_t kSmall = 256;  // tells how fast a way is, roughly
-constexpr std::size_t kMostAtOnce = 200;
+constexpr std::size_t kMaxAtOnce = 200;
 
 // What is known of a way before it is timed.
 struct Warmed {
@@ -61,7 +61,7 @@ Status warm(const GemmMatrices &matrices, const GemmWay &way, std::size_t n, con
   if (Status status = check(matrices, n, first, time); !status.ok()) return status;
   warmed->expected = *took;
   warmed->count =
-      std::clamp<std::size_t>(static_cast<std::size_t>(rule.sample / *took) + 1, 1, kMostAtOnce);
+      std::clamp<std::size_t>(static_cast<std::size_t>(rule.sample / *took) + 1, 1, kMaxAtOnce);
   return {};
 }
 

@@ -128,7 +128,7 @@ def sizes_of(pack):
     return {program["name"]: size_of(program) for program in pack["programs"]}
 
 
-def twins_of(pack, name):
+def stand_ins_of(pack, name):
     """The other variants of the same program with the same source, options and kernels."""
     (program,) = [p for p in pack["programs"] if p["name"] == name.split("/")[0]]
     (own,) = [v["hash"] for v in program["variants"] if v["name"] == name.split("/")[1]]
@@ -186,7 +186,7 @@ def step_launches(steps):
     for i, (name, result) in enumerate(zip(names, results)):
         # A binary is named after the first variant of its source and options; the device may lack
         # what that one needs and run another.
-        for twin in twins_of(pack, name) if " needs " in result["error"] else []:
+        for twin in stand_ins_of(pack, name) if " needs " in result["error"] else []:
             if result["exit"] == 0:
                 break
             program = name.split("/")[0]

@@ -274,9 +274,9 @@ class PageTest(unittest.TestCase):
     def test_devices_of_one_name_are_told_apart(self):
         many = self.many_devices(2)
         for device in many["kernels"]["devices"]:
-            device["device"] = "Twin"
+            device["device"] = "StandIn"
         self.open(many)
-        self.assertEqual(self.value(SHOWN), ["Twin (1 of 2)", "Twin (2 of 2)"])
+        self.assertEqual(self.value(SHOWN), ["StandIn (1 of 2)", "StandIn (2 of 2)"])
 
     def test_what_was_not_measured_has_its_command(self):
         self.open({"kernels": self.sample["kernels"]})

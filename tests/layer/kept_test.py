@@ -24,7 +24,7 @@ from pathlib import Path
 from layer_test import (APPLICATION, FOLDER, KILN, LAYER, PLACE, end_without_core, finish, is_kept,
                         lines_of, must, programs_in, run, start)
 
-MOST = 4096  # kMostOverlayFiles
+MOST = 4096  # kMaxOverlayFiles
 BUILD = ("build:-I .", "launch:1")
 ALONE = {}  # runs without the layer, by their steps
 

@@ -16,7 +16,7 @@ using namespace kiln::test;
 
 namespace {
 
-constexpr std::uint64_t kMost = ~std::uint64_t{0};
+constexpr std::uint64_t kMax = ~std::uint64_t{0};
 
 Code fault_of(const Bytes &pack) {
   PackPointer out;
@@ -166,12 +166,12 @@ TEST_CASE("a section must lie inside of the pack and under its limit", "[forged]
   CHECK(place(64, 0) == Code::out_of_bounds);
   CHECK(place(1 << 20, 1) == Code::out_of_bounds);
   CHECK(place(64, 1 << 20) == Code::out_of_bounds);
-  CHECK(place(kMost - 63, 64) == Code::out_of_bounds);
-  CHECK(place(kMost - 63, 128) == Code::out_of_bounds);
-  CHECK(place(kMost, 1) == Code::out_of_bounds);
+  CHECK(place(kMax - 63, 64) == Code::out_of_bounds);
+  CHECK(place(kMax - 63, 128) == Code::out_of_bounds);
+  CHECK(place(kMax, 1) == Code::out_of_bounds);
   CHECK(place(64, kMaxSectionSize) == Code::out_of_bounds);
   CHECK(place(64, kMaxSectionSize + 1) == Code::over_limit);
-  CHECK(place(64, kMost) == Code::over_limit);
+  CHECK(place(64, kMax) == Code::over_limit);
 }
 
 TEST_CASE("a blob must lie inside of the pack and under its limit", "[forged]") {
@@ -187,11 +187,11 @@ TEST_CASE("a blob must lie inside of the pack and under its limit", "[forged]") 
   CHECK(place(65, 64) == Code::out_of_bounds);
   CHECK(place(1 << 20, 0) == Code::out_of_bounds);
   CHECK(place(64, 1 << 20) == Code::out_of_bounds);
-  CHECK(place(kMost - 63, 64) == Code::out_of_bounds);
-  CHECK(place(kMost - 63, 128) == Code::out_of_bounds);
+  CHECK(place(kMax - 63, 64) == Code::out_of_bounds);
+  CHECK(place(kMax - 63, 128) == Code::out_of_bounds);
   CHECK(place(64, kMaxBlobSize) == Code::out_of_bounds);
   CHECK(place(64, kMaxBlobSize + 1) == Code::over_limit);
-  CHECK(place(64, kMost) == Code::over_limit);
+  CHECK(place(64, kMax) == Code::over_limit);
 }
 
 TEST_CASE("a blob entry's other fields are judged", "[forged]") {

@@ -326,7 +326,7 @@ TEST_CASE("a contribution adds targets and records for the base's variants, and 
   const Contents base = sample();
   REQUIRE(base.targets.size() > 0);
   Contents same = base;
-  CHECK(keep_contribution(base, &same) == 0);
+  CHECK(remove_all_but_additions(base, &same) == 0);
   CHECK(same.programs.empty());
   CHECK(same.producer.empty());
   CHECK_FALSE(same.tunings.empty());
@@ -349,7 +349,7 @@ TEST_CASE("a contribution adds targets and records for the base's variants, and 
       }
     }
   }
-  CHECK(keep_contribution(base, &other) == binaries);
+  CHECK(remove_all_but_additions(base, &other) == binaries);
   CHECK(other.tunings.empty());
   CHECK(other.targets.empty());  // none is left with nothing in it
 }
@@ -367,7 +367,7 @@ TEST_CASE("what has no proof is held apart, and a claim of a proof is not handed
   mixed.targets[0].binaries[0].finish.proof.clear();
   const Digest variant = mixed.targets[0].binaries[0].variant;
 
-  Contents held = hold_unproven(false, &mixed);
+  Contents held = take_out_unproven(false, &mixed);
   REQUIRE(held.targets.size() == 1);
   CHECK(held.programs.empty());
   CHECK(held.targets[0].key == base.targets[0].key);
@@ -383,7 +383,7 @@ TEST_CASE("what has no proof is held apart, and a claim of a proof is not handed
   CHECK(held.targets.empty());
 
   Contents forged = proven;
-  const Contents all = hold_unproven(true, &forged);
+  const Contents all = take_out_unproven(true, &forged);
   CHECK(forged.targets.empty());
   CHECK(all.targets.size() == base.targets.size());
   for (const Target &target : all.targets) {
@@ -551,7 +551,7 @@ TEST_CASE("a contribution keeps a target for either kind of binary", "[merge]") 
     Contents more;
     more.targets = {target("A100"), target("none")};
     (more.targets[0].*list) = {binary(known, noise(70, 1))};
-    CHECK(keep_contribution(base, &more) == 0);
+    CHECK(remove_all_but_additions(base, &more) == 0);
     REQUIRE(more.targets.size() == 1);
     CHECK(more.targets[0].model == "A100");
   }
@@ -581,7 +581,7 @@ TEST_CASE("merging keeps the known-bad notes of the later version, of equal ones
   check_any_order(notes(1, {"a", "b"}), notes(1, {"c"}), notes(2, {"d"}));
   check_any_order(notes(2, {"a", "b"}), notes(2, {"c"}), plain);
   Contents device = contents_of(opened(notes(3, {"a"})));
-  (void)keep_contribution(bare_sample(), &device);
+  (void)remove_all_but_additions(bare_sample(), &device);
   CHECK(device.known_bad.empty());
   CHECK(device.known_bad_version == 0);
 }

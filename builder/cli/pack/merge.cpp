@@ -104,7 +104,7 @@ Status merge_inputs(const MergeArguments &options, const packs::Demand &demand, 
     if (!open.ok()) return open.status();
     packs::Contents contents = std::move(open->contents);
     if (!options.base.empty()) {
-      const std::size_t left_out = packs::keep_contribution(*merged, &contents);
+      const std::size_t left_out = packs::remove_all_but_additions(*merged, &contents);
       if (left_out != 0) {
         complain(fmt::format("{}: left out {}, of variants that the base does not have", path,
                              count(left_out, "binary")));
@@ -112,7 +112,7 @@ Status merge_inputs(const MergeArguments &options, const packs::Demand &demand, 
     }
     if (options.proven) {
       const packs::Contents held =
-          packs::hold_unproven(!is_trusted(*open->pack, demand), &contents);
+          packs::take_out_unproven(!is_trusted(*open->pack, demand), &contents);
       (void)packs::merge(held, &out->held);  // only targets: cannot fail
     }
     std::vector<packs::MergeChoice> choices;

@@ -2,7 +2,6 @@
 // For Windows, whose variables are UTF-16; no process has another user's rights by its file alone.
 #include "runtime/layer/base/process.hpp"
 
-#include <cstdlib>
 #include <cwchar>
 
 #include "kiln/packs/bytes.hpp"

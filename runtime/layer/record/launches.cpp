@@ -200,7 +200,7 @@ void Launches::set_program(cl_program program, const std::string &file, const st
   }
 }
 
-bool Launches::unite(cl_program program, const std::string &line) {
+bool Launches::add_launch(cl_program program, const std::string &line) {
   const Lock lock(mutex_);
   const auto found = programs_.find(program);
   if (found == programs_.end()) return false;

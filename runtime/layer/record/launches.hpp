@@ -58,7 +58,7 @@ class Launches {
   bool is_idle() const { return !has_files_; }
   // Adds a line to the program's launches. Returns false if the program has as many as it may have,
   // or if the line is not new.
-  bool unite(cl_program program, const std::string &line);
+  bool add_launch(cl_program program, const std::string &line);
   void add_kernel(cl_kernel kernel, cl_program program);
   void add_clone(cl_kernel clone, cl_kernel of);
   void retain(cl_kernel kernel);

@@ -3,7 +3,6 @@
 #include "runtime/layer/record/record.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <mutex>
 #include <set>
 
@@ -108,7 +107,7 @@ bool for_each_including(const WholeProgram &program, const std::string &folder, 
 void append_line(const std::string &path, const std::string &line) {
   const packs::Descriptor file(open_to_append(path));
   struct stat info {};
-  if (!packs::status_of(file.get(), &info) || info.st_size >= kMostOfStarts) return;
+  if (!packs::status_of(file.get(), &info) || info.st_size >= kMaxStartsSize) return;
   (void)packs::write_line(file.get(), line.data(), line.size());
 }
 

@@ -33,6 +33,6 @@ void record_launch(const Launches::Fresh &launch);
 // The largest SPOOL/starts, in bytes. The file gets a line "START COMMAND PROGRAM" once per program
 // and process; START and COMMAND, a hash of the command line, are 16 hexadecimal digits. No line is
 // added if the file is full or cannot be written: that only costs a hint.
-inline constexpr long kMostOfStarts = 16 << 20;
+inline constexpr long kMaxStartsSize = 16 << 20;
 
 }  // namespace kiln::layer

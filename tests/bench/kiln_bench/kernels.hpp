@@ -50,7 +50,7 @@ struct SizeRow {
 };
 
 // What the runtime's choice may take by the best variant's time.
-inline constexpr double kMostChoiceLoss = 1.05;
+inline constexpr double kMaxChoiceLoss = 1.05;
 // A launch of more nanoseconds keeps a GPU from drawing frames: its NDRange is better split.
 inline constexpr double kLongLaunch = 30e6;
 

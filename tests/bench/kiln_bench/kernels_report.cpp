@@ -152,7 +152,7 @@ std::string choice_text(const SizeRow &size) {
   const std::optional<double> loss = size.choice_loss();
   if (!loss) return fmt::format("; the runtime takes {}", size.chosen);
   return fmt::format("; the runtime takes {}, {:.2f} of the best's time (goal {:.2f})", size.chosen,
-                     *loss, kMostChoiceLoss);
+                     *loss, kMaxChoiceLoss);
 }
 
 std::string size_rows_text(const DeviceRow &device, const ProgramRow &program,

@@ -113,7 +113,7 @@ TEST_CASE("a heartbeat comes at least every five seconds, with what each worker 
   const ObservedJob other{8, kName, kProgram, kVariant, "GPU"};
   for (int ms = 1200; ms < 60'000; ms += 1200) {  // a busy machine's second
     stream.at(ms);
-    stream.observer.looked({{0, kJob, milliseconds(ms)}, {1, other, milliseconds(ms / 2)}});
+    stream.observer.still_running({{0, kJob, milliseconds(ms)}, {1, other, milliseconds(ms / 2)}});
   }
   std::int64_t last = 0;
   for (const json &beat : stream.events) {

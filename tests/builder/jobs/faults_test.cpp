@@ -140,7 +140,7 @@ struct LineObserver final : BuildObserver {
                                    : launched            ? ": final"
                                                          : ": not launched"));
   }
-  void looked(const std::vector<RunningJob> &running) override {
+  void still_running(const std::vector<RunningJob> &running) override {
     ++looks;
     for (const RunningJob &one : running) {
       if (one.job.variant == "a_hang") longest = std::max(longest, one.since);

@@ -49,11 +49,11 @@ TEST_CASE("Sizes are read as they are written") {
 }
 
 TEST_CASE("A product that would wrap is as large as can be said") {
-  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  constexpr std::uint64_t kMax = ~std::uint64_t{0};
   CHECK(product({}) == 1);
   CHECK(product({3, 5, 7}) == 105);
   CHECK(product({1u << 16, 1u << 16, 1u << 16}) == std::uint64_t{1} << 48);
-  CHECK(product({std::uint64_t{1} << 32, std::uint64_t{1} << 32}) == kMost);
-  CHECK(product({std::uint64_t{1} << 32, std::uint64_t{1} << 32, 5}) == kMost);
-  CHECK(ProblemSize{1u << 31, 1u << 31, 1u << 31}.elements() == kMost);
+  CHECK(product({std::uint64_t{1} << 32, std::uint64_t{1} << 32}) == kMax);
+  CHECK(product({std::uint64_t{1} << 32, std::uint64_t{1} << 32, 5}) == kMax);
+  CHECK(ProblemSize{1u << 31, 1u << 31, 1u << 31}.elements() == kMax);
 }

@@ -57,13 +57,13 @@ TEST_CASE("limits are the largest figures that a kernel may have, of waves the s
                                              {1, StatisticName::registers, 72},
                                              {1, StatisticName::waves, 7}};
   CHECK(beyond_limits(variant, all).empty());
-  CHECK(untold_limits(variant, all).empty());
+  CHECK(unmeasured_limits(variant, all).empty());
   variant.limits = {{0, StatisticName::registers, 64},
                     {0, StatisticName::spills, 0},
                     {0, StatisticName::waves, 8}};
   CHECK(beyond_limits(variant, all) ==
         "kernel second has 72 registers, over the limit of 64; kernel second has 7 waves, under "
         "the limit of 8");
-  CHECK(untold_limits(variant, all) == "spills");
-  CHECK(untold_limits(variant, {all[0], all[1]}) == "registers, spills, waves");
+  CHECK(unmeasured_limits(variant, all) == "spills");
+  CHECK(unmeasured_limits(variant, {all[0], all[1]}) == "registers, spills, waves");
 }

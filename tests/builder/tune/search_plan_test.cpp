@@ -40,7 +40,7 @@ std::vector<NDSize> follow(Search &search, const Cost &cost) {
   std::vector<NDSize> order;
   while (const auto local = search.next()) {
     order.push_back(*local);
-    search.took(*local, cost(*local));
+    search.record_time(*local, cost(*local));
   }
   return order;
 }
@@ -174,7 +174,7 @@ TEST_CASE("The search asks for one size until it knows how long that took") {
   Search search(2, kWide, limits(256, 32), {});
   const auto first = search.next();
   CHECK(search.next() == first);
-  search.took(*first, 1);
+  search.record_time(*first, 1);
   CHECK(search.next() != first);
 }
 

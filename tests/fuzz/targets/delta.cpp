@@ -17,7 +17,7 @@ using namespace kiln::packs;
 namespace {
 
 constexpr std::size_t kHeader = 112;
-constexpr std::uint64_t kMostMade = 1u << 22;
+constexpr std::uint64_t kMaxMade = 1u << 22;
 
 const std::shared_ptr<const Pack> &old_pack() {
   static const std::shared_ptr<const Pack> pack = [] {
@@ -65,7 +65,7 @@ Status run_delta(const Bytes &bytes, std::uint64_t *made) {
   delta.borrow({bytes.data(), bytes.size()});
   const DeltaSink sink = [made](View view) {
     *made += view.size;
-    return *made <= kMostMade ? Status() : Status::error(Code::no_space, "enough");
+    return *made <= kMaxMade ? Status() : Status::error(Code::no_space, "enough");
   };
   DeltaFacts facts;
   return apply_delta(*old_pack(), delta, sink, &facts);

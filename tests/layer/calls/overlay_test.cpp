@@ -311,7 +311,7 @@ TEST_CASE("no more programs are noted than the folder may hold") {
         Outcomes{kIsNoted});
   const fs::path folder = starts.noted_folder();
   const fs::path first = starts.folder.write("file", "");
-  for (std::size_t i = 2; i < cached::kMostNoted; ++i) {
+  for (std::size_t i = 2; i < cached::kMaxNoted; ++i) {
     fs::create_hard_link(first, folder / std::to_string(i));
   }
   CHECK(starts.run(build_it) == Outcomes{kIsNoted});

@@ -175,9 +175,9 @@ TEST_CASE("texts beside notes are read up to a limit", "[cached]") {
   REQUIRE(cached::open_folder(overlay.path, "/noted/a", &folder).ok());
   CHECK(cached::read_text(folder, "absent").empty());
   overlay.folder.write(overlay.path + "/noted/a/short", "lines");
-  overlay.folder.write(overlay.path + "/noted/a/long", std::string(cached::kMostText + 1, 'x'));
-  overlay.folder.write(overlay.path + "/noted/a/most", std::string(cached::kMostText, 'x'));
+  overlay.folder.write(overlay.path + "/noted/a/long", std::string(cached::kMaxText + 1, 'x'));
+  overlay.folder.write(overlay.path + "/noted/a/most", std::string(cached::kMaxText, 'x'));
   CHECK(cached::read_text(folder, "short") == "lines");
   CHECK(cached::read_text(folder, "long").empty());
-  CHECK(cached::read_text(folder, "most").size() == cached::kMostText);
+  CHECK(cached::read_text(folder, "most").size() == cached::kMaxText);
 }

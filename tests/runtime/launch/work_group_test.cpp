@@ -12,7 +12,7 @@ using namespace kiln::runtime;
 
 namespace {
 
-constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kMax = std::numeric_limits<std::size_t>::max();
 
 WorkGroupLimits limits(std::size_t size, std::size_t multiple = 1,
                        NDSize sides = {1024, 1024, 1024}) {
@@ -72,9 +72,9 @@ TEST_CASE("a driver that reports no limits at all gets groups of one", "[work_gr
 
 TEST_CASE("sides whose product does not fit a number are halved as well", "[work_group]") {
   const std::size_t huge = std::size_t{1} << (sizeof(std::size_t) * 4);
-  const NDSize local = fit({huge, huge, 1}, limits(huge, 1, {kMost, kMost, kMost}));
+  const NDSize local = fit({huge, huge, 1}, limits(huge, 1, {kMax, kMax, kMax}));
   CHECK(local[0] <= huge / local[1]);
-  CHECK(fit({kMost, kMost, kMost}, limits(kMost, 1, {kMost, kMost, kMost}))[0] >= 1);
+  CHECK(fit({kMax, kMax, kMax}, limits(kMax, 1, {kMax, kMax, kMax}))[0] >= 1);
 }
 
 TEST_CASE("a size is made from the preferred multiple where none is wanted", "[work_group]") {
@@ -113,7 +113,7 @@ TEST_CASE("launches fall into classes by their number of work-items", "[work_gro
   CHECK(size_class({256, 256, 1}) == packs::SizeClass::medium);
   CHECK(size_class({1'048'575, 1, 1}) == packs::SizeClass::medium);
   CHECK(size_class({1024, 1024, 1}) == packs::SizeClass::large);
-  CHECK(size_class({kMost, kMost, kMost}) == packs::SizeClass::large);
+  CHECK(size_class({kMax, kMax, kMax}) == packs::SizeClass::large);
 }
 
 TEST_CASE("options say whether a program may be launched with non-uniform work-groups",
@@ -145,9 +145,9 @@ TEST_CASE("a range is padded to whole groups", "[work_group]") {
 }
 
 TEST_CASE("a range that would overflow is left", "[work_group]") {
-  CHECK(pad_global_size({kMost, 1, 1}, {2, 1, 1}) == NDSize{kMost, 1, 1});
-  CHECK(pad_global_size({kMost - 1, 1, 1}, {2, 1, 1}) == NDSize{kMost - 1, 1, 1});
-  CHECK(pad_global_size({kMost - 2, 3, 1}, {2, 2, 1}) == NDSize{kMost - 1, 4, 1});
+  CHECK(pad_global_size({kMax, 1, 1}, {2, 1, 1}) == NDSize{kMax, 1, 1});
+  CHECK(pad_global_size({kMax - 1, 1, 1}, {2, 1, 1}) == NDSize{kMax - 1, 1, 1});
+  CHECK(pad_global_size({kMax - 2, 3, 1}, {2, 2, 1}) == NDSize{kMax - 1, 4, 1});
 }
 
 TEST_CASE("what the vendor states of adjacent threads goes before the preferred multiple",
@@ -181,11 +181,11 @@ TEST_CASE("a guess fills the limits exactly", "[work_group]") {
 TEST_CASE("a volume that is no number is the largest", "[work_group]") {
   CHECK(volume({2, 3, 4}) == 24);
   CHECK(volume({2, 0, 4}) == 0);
-  CHECK(volume({kMost, 1, 1}) == kMost);
-  CHECK(volume({kMost / 2, 2, 1}) == kMost - 1);
-  CHECK(volume({kMost / 2 + 1, 2, 1}) == kMost);
-  CHECK(volume({1, kMost, 2}) == kMost);
-  CHECK(volume({kMost / 3, 3, 1}) == kMost);  // a multiple of 3
+  CHECK(volume({kMax, 1, 1}) == kMax);
+  CHECK(volume({kMax / 2, 2, 1}) == kMax - 1);
+  CHECK(volume({kMax / 2 + 1, 2, 1}) == kMax);
+  CHECK(volume({1, kMax, 2}) == kMax);
+  CHECK(volume({kMax / 3, 3, 1}) == kMax);  // a multiple of 3
 }
 
 TEST_CASE("a multiple fills each limit, and halves the side that holds the most of it",
@@ -211,6 +211,6 @@ TEST_CASE("a multiple fills each limit, and halves the side that holds the most 
 }
 
 TEST_CASE("a range that ends at the largest number is padded", "[work_group]") {
-  CHECK(pad_global_size({kMost - 1, 1, 1}, {kMost, 1, 1}) == NDSize{kMost, 1, 1});
-  CHECK(pad_global_size({1, 1, kMost - 2}, {1, 1, kMost}) == NDSize{1, 1, kMost});
+  CHECK(pad_global_size({kMax - 1, 1, 1}, {kMax, 1, 1}) == NDSize{kMax, 1, 1});
+  CHECK(pad_global_size({1, 1, kMax - 2}, {1, 1, kMax}) == NDSize{1, 1, kMax});
 }

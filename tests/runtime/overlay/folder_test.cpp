@@ -118,12 +118,12 @@ TEST_CASE("a key and facts of an entry have at most a mebibyte each, and the bin
     if (status.ok()) CHECK(parsed.binary.size == binary);
     return status.code;
   };
-  constexpr std::size_t kMost = runtime::kMaxEntryText;
+  constexpr std::size_t kMax = runtime::kMaxEntryText;
   CHECK(code(3, 4, 5) == packs::Code::ok);
   CHECK(code(0, 0, 1) == packs::Code::ok);
-  CHECK(code(kMost, kMost, 1) == packs::Code::ok);
-  CHECK(code(kMost + 1, 0, 1) == packs::Code::out_of_bounds);
-  CHECK(code(0, kMost + 1, 1) == packs::Code::out_of_bounds);
+  CHECK(code(kMax, kMax, 1) == packs::Code::ok);
+  CHECK(code(kMax + 1, 0, 1) == packs::Code::out_of_bounds);
+  CHECK(code(0, kMax + 1, 1) == packs::Code::out_of_bounds);
   CHECK(code(3, 4, 0) == packs::Code::out_of_bounds);
   CHECK(code(0, 0, 0) == packs::Code::out_of_bounds);
 }

@@ -72,18 +72,18 @@ TEST_CASE("report files are bounded in number and size, and the oldest are remov
   std::ofstream(folder.path() / "kiln-notes.txt") << "somebody's";
   ReportFolder reports;
   REQUIRE(reports.open(folder.path().c_str()) == 0);
-  const std::string half(ReportFolder::kMostBytes / 2 - 1, 'x');
+  const std::string half(ReportFolder::kMaxBytes / 2 - 1, 'x');
   for (int i = 0; i < 4; ++i) REQUIRE(reports.append(half) == 0);
   CHECK(reports_in(folder.path()).size() == 3);
-  CHECK(reports.append(std::string(ReportFolder::kMostBytes, 'x')) == EFBIG);
+  CHECK(reports.append(std::string(ReportFolder::kMaxBytes, 'x')) == EFBIG);
   const auto first = reports_in(folder.path());
-  for (std::size_t i = 0; i < ReportFolder::kMostFiles - 1; ++i) {
+  for (std::size_t i = 0; i < ReportFolder::kMaxFiles - 1; ++i) {
     ReportFolder other;
     REQUIRE(other.open(folder.path().c_str()) == 0);
     REQUIRE(other.append("another start") == 0);
   }
   const auto last = reports_in(folder.path());
-  CHECK(last.size() == ReportFolder::kMostFiles + 1);  // with the other file
+  CHECK(last.size() == ReportFolder::kMaxFiles + 1);  // with the other file
   CHECK(!fs::exists(first[0]));
   CHECK(fs::exists(first[1]));
   CHECK(fs::exists(folder.path() / "kiln-notes.txt"));

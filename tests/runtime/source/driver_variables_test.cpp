@@ -18,7 +18,7 @@ using Variables = std::vector<const char *>;
 
 std::string found(const char *profile, Variables variables) {
   variables.push_back(nullptr);
-  return std::string(changing_variable(profile, variables.data()));
+  return std::string(variable_that_changes_code(profile, variables.data()));
 }
 
 }  // namespace

@@ -417,7 +417,7 @@ TEST_CASE("A file of the disk is regular, may be read, and has at most 16 MiB") 
 }
 
 TEST_CASE("A text with its includes has at most 16 MiB") {
-  constexpr std::size_t kMost = std::size_t{16} << 20;
+  constexpr std::size_t kMax = std::size_t{16} << 20;
   constexpr std::size_t kCount = 128;
   std::string source;
   for (std::size_t i = 0; i < kCount; ++i) source += "#include \"b\"\n";
@@ -430,10 +430,10 @@ TEST_CASE("A text with its includes has at most 16 MiB") {
   const std::string last = "#line " + std::to_string(kCount + 2) + " \"a\"\n";
   Files files = of_size(0);
   const std::size_t others = flattened(request_of(files, "a")).text.size() - last.size();
-  REQUIRE(others < kMost);
-  files = of_size(kMost - others);
-  CHECK(flattened(request_of(files, "a")).text.size() == kMost + last.size());
-  files = of_size(kMost - others + 1);
+  REQUIRE(others < kMax);
+  files = of_size(kMax - others);
+  CHECK(flattened(request_of(files, "a")).text.size() == kMax + last.size());
+  files = of_size(kMax - others + 1);
   const auto result = flatten(request_of(files, "a"));
   CHECK(mentions(result.status().message, "the text with its includes is too large"));
 }

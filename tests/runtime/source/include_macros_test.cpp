@@ -113,8 +113,8 @@ TEST_CASE("A chain of macros may be 32 deep, and one more is no result") {
   CHECK_FALSE(macros.expand("m32"));
 }
 
-TEST_CASE("An expansion has at most kMostSteps bytes and words, within and at its end") {
-  constexpr std::size_t kMost = IncludeMacros::kMostSteps;
+TEST_CASE("An expansion has at most kMaxSteps bytes and words, within and at its end") {
+  constexpr std::size_t kMax = IncludeMacros::kMaxSteps;
   const auto word = [](std::size_t size) { return std::string(size, 'x'); };
   const auto of_size = [&](std::size_t size) {
     IncludeMacros macros = options({"e="});
@@ -123,29 +123,29 @@ TEST_CASE("An expansion has at most kMostSteps bytes and words, within and at it
     return macros;
   };
   // A text, which is one word.
-  CHECK(of_size(1).expand(word(kMost)) == word(kMost));
-  CHECK_FALSE(of_size(1).expand(word(kMost + 1)));
+  CHECK(of_size(1).expand(word(kMax)) == word(kMax));
+  CHECK_FALSE(of_size(1).expand(word(kMax + 1)));
   // A macro's body, with something and with nothing behind.
-  CHECK(of_size(kMost).expand("m") == word(kMost));
-  CHECK(of_size(kMost).expand("m e") == std::nullopt);  // the blank is one byte more
-  CHECK(of_size(kMost - 1).expand("m/") == word(kMost - 1) + "/");
-  CHECK_FALSE(of_size(kMost).expand("m/"));
-  CHECK_FALSE(of_size(kMost + 1).expand("m"));
+  CHECK(of_size(kMax).expand("m") == word(kMax));
+  CHECK(of_size(kMax).expand("m e") == std::nullopt);  // the blank is one byte more
+  CHECK(of_size(kMax - 1).expand("m/") == word(kMax - 1) + "/");
+  CHECK_FALSE(of_size(kMax).expand("m/"));
+  CHECK_FALSE(of_size(kMax + 1).expand("m"));
   // An argument.
-  CHECK(of_size(kMost - 1).expand("f(m)") == "/" + word(kMost - 1));
-  CHECK_FALSE(of_size(kMost).expand("f(m)"));
+  CHECK(of_size(kMax - 1).expand("f(m)") == "/" + word(kMax - 1));
+  CHECK_FALSE(of_size(kMax).expand("f(m)"));
   // Words: the macro, its body, and each mark.
-  CHECK(of_size(1).expand("m" + std::string(kMost - 2, '/')) == "x" + std::string(kMost - 2, '/'));
-  CHECK_FALSE(of_size(1).expand("m" + std::string(kMost - 1, '/')));
+  CHECK(of_size(1).expand("m" + std::string(kMax - 2, '/')) == "x" + std::string(kMax - 2, '/'));
+  CHECK_FALSE(of_size(1).expand("m" + std::string(kMax - 1, '/')));
 }
 
 TEST_CASE("A macro of nothing adds nothing to a text that is full") {
-  constexpr std::size_t kMost = IncludeMacros::kMostSteps;
+  constexpr std::size_t kMax = IncludeMacros::kMaxSteps;
   IncludeMacros macros = options({"f(x)="});
-  macros.define("m " + std::string(kMost, 'x'));
-  CHECK(macros.expand("m") == std::string(kMost, 'x'));
+  macros.define("m " + std::string(kMax, 'x'));
+  CHECK(macros.expand("m") == std::string(kMax, 'x'));
   macros.define("both mf(a)");
   macros.define("g(a) a/f()");
-  macros.define("n " + std::string(kMost - 1, 'x'));
-  CHECK(macros.expand("n/f(a)") == std::string(kMost - 1, 'x') + "/");
+  macros.define("n " + std::string(kMax - 1, 'x'));
+  CHECK(macros.expand("n/f(a)") == std::string(kMax - 1, 'x') + "/");
 }

@@ -76,7 +76,7 @@ TEST_CASE("A program keeps what it was put together of, and one without includes
   const std::string options = "-DX -I " + (folder.path() / "inc").string();
   const auto whole = whole_program(source, options, {{"own.h", "int own;\n"}});
   REQUIRE(whole.ok());
-  CHECK(is_put_together(whole->source));
+  CHECK(is_flattened(whole->source));
   CHECK(whole->own_source == source);
   CHECK(whole->own_options == options);
   CHECK(whole->folder == std::filesystem::current_path().string());
@@ -88,7 +88,7 @@ TEST_CASE("A program keeps what it was put together of, and one without includes
   CHECK(whole->files[2].identity != whole->files[0].identity);
   const auto plain = whole_program("kernel void k() {}", "-DX");
   REQUIRE(plain.ok());
-  CHECK_FALSE(is_put_together(plain->source));
+  CHECK_FALSE(is_flattened(plain->source));
   CHECK(plain->files.empty());
   CHECK(plain->own_source.empty());
 }

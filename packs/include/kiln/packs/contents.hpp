@@ -272,12 +272,12 @@ Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *cho
 // Removes from `contents` everything but what a device may add to `base`: tunings of the base's
 // variants (but no tunings for any device, and no known-bad notes), and the targets with binaries
 // of such variants. Returns the number of removed binaries.
-std::size_t keep_contribution(const Contents &base, Contents *contents);
+std::size_t remove_all_but_additions(const Contents &base, Contents *contents);
 
 // Takes the binaries and intermediates without a proof out of `contents`, with `all` every one, and
 // returns them as targets. Those with a claim of a proof lose it, and no entries of a driver's
 // cache for any program are taken along.
-Contents hold_unproven(bool all, Contents *contents);
+Contents take_out_unproven(bool all, Contents *contents);
 // Removes from `held` what `contents` has with a proof.
 void drop_proven(const Contents &contents, Contents *held);
 
