@@ -20,6 +20,7 @@
 #include "builder/process/foreground.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/publish/minisign.hpp"
+#include "kiln/packs/signatures.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -58,6 +59,20 @@ int record(const LayerArguments &arguments) {
   return exit.ok() ? builder::end_as(*exit) : fail(exit.status());
 }
 
+// Opens a pack of the options, unless it is a folder of packs.
+Status open_served(const std::string &path, std::shared_ptr<const packs::Pack> *out) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return {};
+  return packs::Pack::open_file(path.c_str(), out);
+}
+
+bool is_signed(const std::string &path) {
+  std::shared_ptr<const packs::Pack> pack;
+  std::vector<packs::Signature> signatures;
+  return open_served(path, &pack).ok() && pack != nullptr &&
+         packs::read_signatures(*pack, &signatures).ok() && !signatures.empty();
+}
+
 // Returns the commands that add what can be recorded to the pack, if that is one file, and else
 // make a pack to serve beside the others.
 std::string commands_that_add(const ServeArguments &arguments) {
@@ -68,7 +83,8 @@ std::string commands_that_add(const ServeArguments &arguments) {
   return "  kiln record -o missing.spool -- " + builder::shell_command(arguments.command) +
          "\n  kiln compile missing.spool -o missing.base.kiln" +
          (merges ? "\n  kiln pack merge " + pack + " missing.base.kiln -o whole.base.kiln" +
-                       "\n  kiln build whole.base.kiln -o " + pack
+                       "\n  kiln build whole.base.kiln -o " + pack +
+                       (is_signed(arguments.packs[0]) ? "  # and sign it again" : "")
                  : "\n  kiln build missing.base.kiln -o " + pack + "  # for another --pack");
 }
 
@@ -108,14 +124,14 @@ Status check_gate(const ServeArguments &arguments) {
   if (!CLI::IsMember(kRequired)(arguments.require).empty()) {
     return {Code::bad_argument, "KILN_REQUIRE: expected final, exact or il"};
   }
-  const std::string &rung = arguments.rung;
+  const std::string rung = arguments.rung.empty() ? variable("KILN_RUNG") : arguments.rung;
   if (rung == "source" || (!rung.empty() && rung != "exact" && arguments.require != "il")) {
     return {Code::bad_argument,
             fmt::format("--rung {} and --require {} exclude each other", rung, arguments.require)};
   }
-  for (const std::string &pack : arguments.packs) {
-    std::error_code error;
-    if (!fs::exists(pack, error)) return {Code::not_found, pack + ": no such file"};
+  for (const std::string &path : arguments.packs) {
+    std::shared_ptr<const packs::Pack> pack;
+    if (Status s = open_served(path, &pack); !s.ok()) return s;
   }
   return {};
 }

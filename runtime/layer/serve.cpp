@@ -33,7 +33,9 @@ void open_pack(const std::string &path, std::vector<kiln_pack *> *packs) {
   if (kiln_pack_open_file(path.c_str(), &pack, &error) == KILN_OK) {
     packs->push_back(pack);
   } else {
-    complain(std::string(error.message) + "; its programs are built as without Kiln");
+    complain(std::string(error.message) + (settings().require == Require::nothing
+                                               ? "; its programs are built as without Kiln"
+                                               : "; it is not used"));
   }
 }
 
