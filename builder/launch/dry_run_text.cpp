@@ -14,14 +14,18 @@ namespace {
 
 using nlohmann::json;
 
+bool is_binary(const std::string &name) {
+  const runtime::Rung *rung = runtime::find_rung(std::string_view(name));
+  return rung != nullptr && !rung->compiles;
+}
+
 std::string line_of(const json &report, const std::string &rung, std::optional<double> estimate) {
   std::string text = fmt::format("{}/{}: {}", report["program"].get<std::string>(),
                                  report["variant"].get<std::string>(), rung);
   if (rung != "error" && estimate != 0) {
     text += estimate ? fmt::format(", about {:.0f} ms", *estimate) : ", not measured";
   }
-  const runtime::Rung *found = runtime::find_rung(std::string_view(rung));
-  if (report["final"] == false && found != nullptr && !found->compiles) {
+  if (is_binary(rung) && report.contains("why_not_final")) {
     text += "; " + report["why_not_final"].get<std::string>();
   }
   for (const json &tried : report["rungs"]) {
@@ -36,7 +40,7 @@ std::string line_of(const json &report, const std::string &rung, std::optional<d
 
 DryRunText dry_run_text(const std::vector<json> &reports) {
   DryRunText out;
-  std::size_t compiled = 0, unknown = 0;
+  std::size_t compiled = 0, unknown = 0, unlaunched = 0;
   double milliseconds = 0;
   for (const json &report : reports) {
     const std::string rung = report["rung"];
@@ -48,6 +52,8 @@ DryRunText dry_run_text(const std::vector<json> &reports) {
       ++compiled;
       unknown += !estimate;
       milliseconds += estimate.value_or(0);
+    } else {
+      unlaunched += report["final"].is_null();
     }
     out.lines.push_back(line_of(report, rung, estimate));
   }
@@ -56,6 +62,9 @@ DryRunText dry_run_text(const std::vector<json> &reports) {
   if (compiled != 0) out.sum += fmt::format("; {} are compiled", compiled);
   if (compiled != unknown) {
     out.sum += fmt::format(", {} of them in about {:.0f} ms", compiled - unknown, milliseconds);
+  }
+  if (unlaunched != 0) {
+    out.sum += fmt::format("; of {} it is not known whether the first launch compiles", unlaunched);
   }
   return out;
 }

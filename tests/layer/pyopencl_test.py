@@ -352,7 +352,7 @@ for word in ("exact", "final", "finale"):
         output = execute("import sys\n" + text, self.base).output.splitlines()
         self.assertEqual(len(output), 3)
         for line in output[:2]:
-            self.assertRegex(line, "^(source None ){4}Error no rung could load program .*; "
+            self.assertRegex(line, "^(error None ){4}Error no rung could load program .*; "
                              "source: switched off$")
 
     def test_an_error_is_pyopencls_own(self):

@@ -212,9 +212,10 @@ class Kiln:
         self._use_overlay(ctypes.byref(options), folder, 0)
         return _make(self._runtime.kiln_loader_create, device, self._pack, ctypes.byref(options))
 
-    def dry_run(self, device, context, overlay):
+    def dry_run(self, device, context, overlay, refused):
         """The load report of each program of the pack, of a dry run: nothing is compiled.
 
+        `refused`: KILN_LOAD_* bits of what install() refuses.
         "estimated_milliseconds" says how long the driver would compile, None if nobody knows.
         """
         reports = []
@@ -229,7 +230,8 @@ class Kiln:
 
         loader = self._loader(device, context, overlay)
         try:
-            flags = COMPILED["il"] | _DRY_RUN  # without an overlay PyOpenCL compiles the source
+            # Without an overlay PyOpenCL compiles the source, unless that is refused.
+            flags = COMPILED["il"] | _DRY_RUN | refused
             _call(self._runtime.kiln_prefetch, loader, None, 0, flags, add, None)
         finally:
             self._runtime.kiln_loader_release(loader)

@@ -115,7 +115,11 @@ class _Adapter:
         if len(context.devices) != 1:
             raise _native.Error("dry_run() needs a context of one device")
         device = context.devices[0]
-        return self._kiln.dry_run(self._device(device.int_ptr), context.int_ptr, self._overlay)
+        refused = _native.REQUIRED.get(self._strict, 0)
+        if self._strict and not self._overlay:
+            refused |= _native.COMPILED["source"]
+        return self._kiln.dry_run(self._device(device.int_ptr), context.int_ptr, self._overlay,
+                                  refused)
 
     def _device(self, pointer):
         with self._lock:
