@@ -51,6 +51,13 @@ void judge(const packs::Program &program, const RunRequest &request, const Refer
   }
 }
 
+// Returns whether the run's memory differs when it is repeated.
+bool varies(RunRequest request, unsigned flags, const RunResult &before) {
+  request.flags = flags;
+  const RunResult again = run_program(request);
+  return again.status.ok() && again.memory != before.memory;
+}
+
 }  // namespace
 
 Result<CheckedRun> check_run(const packs::Program &program, const RunRequest &request,
@@ -92,6 +99,7 @@ Status run_each_rung(const packs::Program &program, const RunRequest &request,
   alone.launch = launchable.ok();
   alone.content = MemoryContent::pattern;
   std::optional<RunResult> first;
+  unsigned flags_of_first = 0;
   bool failed = false;
   for (const runtime::Rung &rung : runtime::rungs()) {
     if (rung.id == KILN_RUNG_OVERLAY) continue;
@@ -106,9 +114,17 @@ Status run_each_rung(const packs::Program &program, const RunRequest &request,
     if (reported.is_null() && run.result.status.code == Code::no_rung) continue;  // NVIDIA only
     judge(program, alone, reference, reported, first ? &*first : nullptr, &run);
     if (run.status.ok() && run.reason.empty()) run.reason = launchable.message;
+    if (run.checked.comparison.check == Check::wrong && variant != nullptr && variant->launches &&
+        varies(alone, flags_of_first, *first)) {
+      run.checked = {};
+      run.status = {};
+      run.reason = "its results differ from launch to launch";
+    }
     failed = failed || !run.status.ok();
     done(run);
-    if (!first && run.result.status.ok() && run.status.ok()) first = std::move(run.result);
+    if (first || !run.result.status.ok() || !run.status.ok()) continue;
+    first = std::move(run.result);
+    flags_of_first = alone.flags;
   }
   if (!failed && first) return {};
   return {Code::failed, first ? "a rung failed" : "no rung ran"};

@@ -110,7 +110,8 @@ Status repeat_launches(const RunRequest &request, const OpenedPack &opened,
       return status;
     }
     // One after the other, without the work for memory in between.
-    const std::uint64_t start = launched.times.empty() ? 0 : launched.times.back().end;
+    const std::uint64_t start =
+        launched.times.empty() ? times.device[0] : launched.times.back().end;
     const std::uint64_t end = start + times.device[1] - times.device[0];
     launched.times.push_back({start, start, start, end, end});
     launched.ranges.push_back(range_of(launch, local));
