@@ -22,6 +22,7 @@ import threading
 import unittest
 from pathlib import Path
 
+sys.path.append("/usr/lib/python3/dist-packages")  # Debian's packages, for other interpreters, too
 try:
     import yaml
     from kubernetes import client as kubernetes
