@@ -454,10 +454,6 @@ void add_build(CLI::App &app, Command *command) {
   sub->add_flag_callback(
       "--no-finish", [=] { options->build.finish = false; },
       "Pack binaries as the driver gives them; first launches may then compile");
-  sub->add_flag_callback(
-      "--no-hardware", [=] { options->build.has_hardware = false; },
-      "The driver acts as an absent device: mark no binary as launched, and pack one "
-      "even if its launch ends the process");
   add_reference_options(*sub, &options->build.references);
   sub->add_flag("--require-proof", options->build.require_proof,
                 "Fail new binaries whose results could not be compared")

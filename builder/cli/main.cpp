@@ -10,6 +10,8 @@
 #endif
 
 #include "builder/cli/parse.hpp"
+#include "builder/device/virtual_device.hpp"
+#include "builder/jobs/posed_jobs.hpp"
 
 const char *const kiln::cli::kToolName = "kiln";
 
@@ -52,8 +54,10 @@ void add_pack(CLI::App &app, kiln::cli::Command *command) {
 int main(int argc, char **argv) {
   using namespace kiln::cli;
   const std::string_view name = argc > 1 ? argv[1] : "";
-  if (name == "build" || name == "watch") restart_with_fixed_addresses(argv);
+  const bool answers = name == kiln::builder::kAnswerJobs && argc == 3;
+  if (name == "build" || name == "watch" || answers) restart_with_fixed_addresses(argv);
   [[maybe_unused]] const int chosen = sodium_init();  // the processor's fastest hash function
+  if (answers) return kiln::builder::answer_posed_jobs(argv[2]);
   return run_command_line(
       "Compiles OpenCL kernels once for each kind of device, with its driver, and packs the "
       "result.",

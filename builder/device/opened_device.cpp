@@ -28,6 +28,8 @@ using runtime::Field;
 constexpr std::chrono::seconds kListTimeout{60};
 constexpr std::chrono::hours kPosedListTimeout{1};  // the process that posed the driver has its own
 
+std::string caches_of_opening;  // set by begin_caches_with()
+
 // Facts travel as bytes: a driver's string may not be UTF-8.
 json raw_identity(const runtime::Identity &identity) {
   json facts = json::object();
@@ -182,11 +184,20 @@ Result<std::vector<DeviceInfo>> find_devices(const std::string &selector) {
   return Status(Code::no_device, std::move(text));
 }
 
+void begin_caches_with(const std::string &opened) { caches_of_opening = opened; }
+
 void use_driver_caches(const std::string &folder) {
   std::error_code ignored;
   std::filesystem::create_directories(folder, ignored);
-  if (const char *const listed = std::getenv(kListedCaches); listed != nullptr) {
-    std::filesystem::copy(listed, folder, std::filesystem::copy_options::recursive, ignored);
+  const auto begin_with = [&](const std::filesystem::path &caches) {
+    using Copy = std::filesystem::copy_options;
+    std::filesystem::copy(caches, folder, Copy::recursive | Copy::skip_existing, ignored);
+  };
+  if (const char *const listed = std::getenv(kListedCaches); listed != nullptr) begin_with(listed);
+  if (!caches_of_opening.empty()) {
+    for (const auto &opened : std::filesystem::directory_iterator(caches_of_opening, ignored)) {
+      begin_with(opened.path());
+    }
   }
   setenv("POCL_CACHE_DIR", folder.c_str(), 1);
   runtime::point_mesa_at(folder.c_str());

@@ -35,10 +35,15 @@ std::vector<DeviceInfo> select_devices(const std::vector<DeviceInfo> &devices,
 Result<std::vector<DeviceInfo>> find_devices(const std::string &selector);
 
 // Moves this process's driver caches below `folder`, one file each; they are empty if the folder
-// holds no files and kListedCaches names none. Call before the process loads a driver, if the
-// user's caches must not help it or its caches must be known. Caches that cannot be moved are
-// switched off.
+// holds no files and neither kListedCaches nor begin_caches_with() names any. Call before the
+// process loads a driver, if the user's caches must not help it or its caches must be known. Caches
+// that cannot be moved are switched off.
 void use_driver_caches(const std::string &folder);
+
+// From now on, use_driver_caches() in this process and those forked from it begins with a copy of
+// the caches in each folder of `opened`, which drivers wrote when devices were opened: Mesa
+// translates OpenCL's library then, which takes seconds. Nothing is copied once `opened` is gone.
+void begin_caches_with(const std::string &opened);
 
 struct OpenedDevice {
   std::shared_ptr<const runtime::Device> device;

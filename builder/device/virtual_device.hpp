@@ -13,8 +13,11 @@
 
 namespace kiln::builder {
 
-// A compiler, or a driver that is told to be that device. Immutable once made; compile() may be
-// called from any thread.
+// The first argument of a kiln that another one started to run jobs with its driver; the second is
+// a folder for both.
+inline constexpr char kAnswerJobs[] = "--answer-jobs";
+
+// A compiler, or a driver that is told to be that device. Immutable once made.
 class VirtualDevice {
  public:
   struct Made {

@@ -129,12 +129,11 @@ Status MesaCache::fill(const std::vector<packs::BlobSource> &blobs) {
 }
 
 Result<packs::Bytes> harvest_device_entries(const DeviceInfo &device,
-                                            std::chrono::milliseconds timeout) {
-  const auto caches = TemporaryFolder::make();
-  if (!caches.ok()) return caches.status();
+                                            std::chrono::milliseconds timeout,
+                                            const std::string &caches) {
   const ChildResult child = fork_call(
       [&]() -> nlohmann::json {
-        use_driver_caches(caches->path());
+        use_driver_caches(caches);
         OpenedDevice opened;
         const Status status = opened.open(device);
         await_mesa();
@@ -142,7 +141,7 @@ Result<packs::Bytes> harvest_device_entries(const DeviceInfo &device,
       },
       timeout);
   if (Status s = child.status(); !s.ok()) return s;
-  return take_entries(caches->path());
+  return take_entries(caches);
 }
 
 std::vector<std::string> mesa_places(const packs::Contents &contents) {
@@ -165,7 +164,9 @@ std::vector<std::string> mesa_places(const packs::Contents &contents) {
 
 std::string mesa_place(const DeviceInfo &device) {
   constexpr std::chrono::seconds kTimeout{60};
-  const auto entries = harvest_device_entries(device, kTimeout);
+  const auto caches = TemporaryFolder::make();
+  if (!caches.ok()) return {};
+  const auto entries = harvest_device_entries(device, kTimeout, caches->path());
   runtime::MesaBlob blob;
   if (!entries.ok() || !runtime::parse_mesa_blob({entries->data(), entries->size()}, &blob).ok()) {
     return {};
@@ -174,12 +175,19 @@ std::string mesa_place(const DeviceInfo &device) {
 }
 
 void MesaFiles::use(const std::string &folder) {
+  constexpr char kReadOnly[] = "opened";
+  std::error_code ignored;
+  for (const fs::path &database : mesa_databases(folder)) {
+    for (const char *end : {".foz", "_idx.foz"}) {
+      fs::rename(database.parent_path() / (std::string("foz_cache") + end),
+                 database.parent_path() / (std::string(kReadOnly) + end), ignored);
+    }
+  }
   setenv("MESA_SHADER_CACHE_DIR", folder.c_str(), 1);
   setenv("MESA_DISK_CACHE_MULTI_FILE", "1", 1);
-  for (const char *other : {"MESA_DISK_CACHE_SINGLE_FILE", "MESA_DISK_CACHE_READ_ONLY_FOZ_DBS",
-                            "MESA_DISK_CACHE_COMBINE_RW_WITH_RO_FOZ"}) {
-    unsetenv(other);
-  }
+  unsetenv("MESA_DISK_CACHE_SINGLE_FILE");
+  setenv("MESA_DISK_CACHE_READ_ONLY_FOZ_DBS", kReadOnly, 1);  // if there is none, Mesa goes without
+  setenv("MESA_DISK_CACHE_COMBINE_RW_WITH_RO_FOZ", "1", 1);
 }
 
 std::set<std::string> MesaFiles::names() const {

@@ -44,10 +44,11 @@ class MesaCache {
 };
 
 // Returns the cache entries that Mesa makes when it opens the device, as an auxiliary blob of the
-// target; the blob may have no entries. Fails with Code::process if the driver died, and with
-// Code::failed if Mesa made no cache at all.
+// target; the blob may have no entries. They are left in `caches`, an empty folder. Fails with
+// Code::process if the driver died, and with Code::failed if Mesa made no cache at all.
 Result<packs::Bytes> harvest_device_entries(const DeviceInfo &device,
-                                            std::chrono::milliseconds timeout);
+                                            std::chrono::milliseconds timeout,
+                                            const std::string &caches);
 
 // Returns the folders in Mesa's cache that the targets of the profile rusticl have entries for.
 std::vector<std::string> mesa_places(const packs::Contents &contents);
@@ -61,7 +62,8 @@ std::string mesa_place(const DeviceInfo &device);
 // long ago.
 class MesaFiles {
  public:
-  // Makes `folder` the only cache of Mesa in this process, which must not have loaded Mesa yet.
+  // Makes `folder` the only cache of Mesa in this process, which must not have loaded Mesa yet. A
+  // database that is in the folder already is read, too, but its entries are not among the names.
   static void use(const std::string &folder);
 
   explicit MesaFiles(std::string folder) : folder_(std::move(folder)) {}

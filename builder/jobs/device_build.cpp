@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "builder/base/this_process.hpp"
+#include "builder/device/opened_device.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/jobs/earlier.hpp"
 #include "builder/jobs/job.hpp"
@@ -84,20 +85,24 @@ std::vector<std::string> platforms_of(const std::vector<DeviceInfo> &devices) {
 
 // Returns for each device the entries that Mesa adds to its shader cache when it opens the device;
 // empty for other drivers, if the device compiles nothing whose launches are known, or after a
-// failure, which the jobs then report ("Mesa wrote no shader cache").
+// failure, which the jobs then report ("Mesa wrote no shader cache"). Each device's are left in a
+// folder of its own in `caches`; if that is empty, nothing is harvested.
 std::vector<packs::Bytes> harvest_all_device_entries(const packs::Contents &base,
                                                      const std::vector<DeviceInfo> &devices,
                                                      const std::vector<Job> &plan,
-                                                     const JobOptions &options) {
+                                                     const JobOptions &options,
+                                                     const std::string &caches) {
   std::vector<packs::Bytes> device_entries(devices.size());
-  for (std::size_t d = 0; d < devices.size() && options.finish; ++d) {
+  for (std::size_t d = 0; d < devices.size() && options.finish && !caches.empty(); ++d) {
     const bool compiles = std::any_of(plan.begin(), plan.end(), [&](const Job &job) {
       return job.device == d && job.need == Need::compile &&
              knows_launches(program_of(base, job), variant_of(base, job));
     });
     if (compiles && devices[d].virtual_device == nullptr &&
         devices[d].description.finishing == runtime::Finishing::shader_cache) {
-      (void)harvest_device_entries(devices[d], options.limits.timeout).move_to(&device_entries[d]);
+      (void)harvest_device_entries(devices[d], options.limits.timeout,
+                                   fmt::format("{}/{}", caches, d))
+          .move_to(&device_entries[d]);
     }
   }
   return device_entries;
@@ -357,13 +362,12 @@ class TaskRun {
   std::set<std::size_t> claimed_by_others_;  // other builders are running these tasks
 };
 
-// Runs the tasks. Fails with Code::failed if there is no place for the drivers' caches.
+// Runs the tasks; `folder` is for the drivers' caches. Fails with Code::failed if it cannot be
+// written.
 Status run_tasks(const packs::Contents &base, std::vector<Task> &tasks, const BuildOptions &options,
-                 BuildObserver &observer, BuildResult *result) {
+                 const std::string &folder, BuildObserver &observer, BuildResult *result) {
   if (tasks.empty()) return {};
-  const auto folder = TemporaryFolder::make();
-  if (!folder.ok()) return folder.status();
-  const std::string sources = folder->path() + "/sources.kiln";
+  const std::string sources = folder + "/sources.kiln";
   if (Status s = write_sources(base.programs, sources); !s.ok()) return s;
   const auto checks = set_checks(base, options, sources, &tasks);
   std::set<std::string> missing;
@@ -372,7 +376,7 @@ Status run_tasks(const packs::Contents &base, std::vector<Task> &tasks, const Bu
     if (launches && !task.check->missing.empty()) missing.insert(task.check->missing);
   }
   result->missing_references.assign(missing.begin(), missing.end());
-  result->store_status = TaskRun(tasks, options, observer, folder->path()).run();
+  result->store_status = TaskRun(tasks, options, observer, folder).run();
   return {};
 }
 
@@ -531,13 +535,18 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
   how.tunings = records.tunings;
   const std::vector<Job> plan = make_plan(base, devices, earlier.targets, how);
   watcher.planned(count_jobs(plan), options.jobs);
+  const auto folder = TemporaryFolder::make();  // without it the jobs fail
+  const std::string opened = folder.ok() ? folder->path() + "/opened" : "";
   const std::vector<packs::Bytes> device_entries =
-      harvest_all_device_entries(base, devices, plan, options);
+      harvest_all_device_entries(base, devices, plan, options, opened);
+  begin_caches_with(opened);
   const std::vector<std::string> platforms = platforms_of(devices);
   std::vector<Task> tasks =
       make_tasks(base, devices, records.tunings, device_entries, platforms, plan);
-  if (const Status s = run_tasks(base, tasks, options, watcher, &result); !s.ok()) {
-    for (Task &task : tasks) task.status = s;
+  Status status = folder.status();
+  if (status.ok()) status = run_tasks(base, tasks, options, folder->path(), watcher, &result);
+  if (!status.ok()) {
+    for (Task &task : tasks) task.status = status;
   }
   for (const Task &task : tasks) {
     if (!task.over) watcher.ended(observed(task), end_of(task, 0ms));
@@ -575,8 +584,10 @@ Result<std::vector<bool>> stored_jobs(const packs::Contents &base,
   std::vector<bool> stored(plan.size(), false);
   std::error_code error;
   if (!std::filesystem::exists(options.store.file, error)) return stored;
+  const auto opened = TemporaryFolder::make();
+  if (!opened.ok()) return opened.status();
   const std::vector<packs::Bytes> device_entries =
-      harvest_all_device_entries(base, devices, plan, options);
+      harvest_all_device_entries(base, devices, plan, options, opened->path());
   const std::vector<std::string> platforms = platforms_of(devices);
   std::vector<Task> tasks =
       make_tasks(base, devices, options.tunings, device_entries, platforms, plan);

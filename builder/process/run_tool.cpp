@@ -268,27 +268,6 @@ bool is_executable_file(const std::filesystem::path &path) {
 
 constexpr int kNotExecuted = 127;
 
-// Runs in the child; returns only if the program cannot be started.
-int become(const ProcessRequest &request, const packs::Descriptor &output) {
-  for (const auto &[name, value] : request.environment) {
-    if (value) {
-      setenv(name.c_str(), value->c_str(), 1);
-    } else {
-      unsetenv(name.c_str());
-    }
-  }
-  std::vector<std::string> words{request.program.string()};
-  words.insert(words.end(), request.arguments.begin(), request.arguments.end());
-  std::vector<char *> pointers;
-  for (std::string &word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  const std::string folder = request.working_directory.string();
-  if (!folder.empty() && chdir(folder.c_str()) != 0) return kNotExecuted;
-  if (dup2(output.get(), STDOUT_FILENO) < 0) return kNotExecuted;
-  execv(pointers[0], pointers.data());
-  return kNotExecuted;
-}
-
 }  // namespace
 
 ProcessResult run_tool(const ProcessRequest &request) {
@@ -333,6 +312,26 @@ std::optional<std::filesystem::path> find_executable(const std::vector<std::stri
 std::optional<std::filesystem::path> find_executable(const std::vector<std::string> &names) {
   const char *path = std::getenv("PATH");
   return find_executable(names, path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
+}
+
+int become(const ProcessRequest &request, const packs::Descriptor &output) {
+  for (const auto &[name, value] : request.environment) {
+    if (value) {
+      setenv(name.c_str(), value->c_str(), 1);
+    } else {
+      unsetenv(name.c_str());
+    }
+  }
+  std::vector<std::string> words{request.program.string()};
+  words.insert(words.end(), request.arguments.begin(), request.arguments.end());
+  std::vector<char *> pointers;
+  for (std::string &word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  const std::string folder = request.working_directory.string();
+  if (!folder.empty() && chdir(folder.c_str()) != 0) return kNotExecuted;
+  if (dup2(output.get(), STDOUT_FILENO) < 0) return kNotExecuted;
+  execv(pointers[0], pointers.data());
+  return kNotExecuted;
 }
 
 ProcessResult run_attached(const ProcessRequest &request) {

@@ -79,16 +79,18 @@ std::optional<nlohmann::json> next_order(const packs::Descriptor &from) {
   return std::nullopt;
 }
 
-// Runs in the child, in a process group of its own: an interrupt from the terminal reaches only the
-// parent, which passes it on (pass_on_interrupts), and no driver outlives the parent.
-int serve_orders(const ServingChild::Work &work, const packs::Descriptor &socket,
-                 const packs::Descriptor &output) {
+// Runs in the child, which gets a process group of its own: an interrupt from the terminal reaches
+// only the parent, which passes it on (pass_on_interrupts), and no driver outlives the parent.
+void set_apart(const packs::Descriptor &output) {
   setpgid(0, 0);
   for (const int fatal : {SIGABRT, SIGBUS, SIGFPE, SIGHUP, SIGILL, SIGINT, SIGSEGV, SIGTERM}) {
     std::signal(fatal, SIG_DFL);
   }
   dup2(output.get(), STDOUT_FILENO);
   dup2(output.get(), STDERR_FILENO);
+}
+
+int serve_orders(const ServingChild::Work &work, const packs::Descriptor &socket) {
   try {
     while (const auto order = next_order(socket)) {
       if (!send_json(socket, work(*order))) return 126;
@@ -183,6 +185,8 @@ Status ChildResult::status() const {
   return ok() ? status_from(answer) : Status(Code::process, reason());
 }
 
+ServingChild::ServingChild(ProcessRequest program) : program_(std::move(program)) {}
+
 bool ServingChild::start() {
   int sockets[2];
   Pipe output;
@@ -192,7 +196,10 @@ bool ServingChild::start() {
   pid_ = fork_child([&] {
     mine.close();
     output.read.close();
-    return serve_orders(work_, its, output.write);
+    set_apart(output.write);
+    if (!program_) return serve_orders(work_, its);
+    dup2(its.get(), STDIN_FILENO);
+    return become(*program_, output.write);
   });
   if (pid_ < 0) return false;
   set_nonblocking(output.read);
@@ -237,6 +244,14 @@ ChildResult ServingChild::call(const nlohmann::json &order, const CallLimits &li
   }
   drain_rest(output_, &result.output);
   return result;
+}
+
+int answer_orders(const ServingChild::Work &work) {
+  // Programs and drivers that this one starts must not read the orders.
+  const packs::Descriptor socket(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  const packs::Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!socket || !nothing || dup2(nothing.get(), STDIN_FILENO) < 0) return 126;
+  return serve_orders(work, socket);
 }
 
 void pass_on_interrupts() {

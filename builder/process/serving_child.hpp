@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
 #include "builder/base/builder_status.hpp"
 #include "builder/process/child_process.hpp"
+#include "builder/process/run_tool.hpp"
 
 namespace kiln::builder {
 
@@ -35,12 +37,16 @@ struct ChildResult : ProcessExit {
 // not have loaded a driver: then each child is as fresh as a new process.
 class ServingChild {
  public:
+  static constexpr std::size_t kOutputKept = 64 << 10;
   // Called in the child. Binary data travels as nlohmann::json::binary.
   using Work = std::function<nlohmann::json(const nlohmann::json &order)>;
 
   // Of the output of each call at least the last `output_kept` bytes are kept.
-  explicit ServingChild(Work work, std::size_t output_kept = 64 << 10)
+  explicit ServingChild(Work work, std::size_t output_kept = kOutputKept)
       : work_(std::move(work)), output_kept_(output_kept) {}
+  // The child becomes a program that calls answer_orders() and nothing before. Of the request uses
+  // the same as run_attached().
+  explicit ServingChild(ProcessRequest program);
   ServingChild(const ServingChild &) = delete;
   ~ServingChild() { end(); }
 
@@ -60,12 +66,17 @@ class ServingChild {
   bool start();
 
   Work work_;
-  std::size_t output_kept_;
+  std::optional<ProcessRequest> program_;  // runs instead
+  std::size_t output_kept_ = kOutputKept;
   pid_t pid_ = -1;
   packs::Descriptor socket_;  // orders out, answers back
   packs::Descriptor output_;  // a pipe: the child's output
   std::size_t answers_ = 0;
 };
+
+// Answers the orders of the ServingChild that started this program, until it is gone. Returns the
+// exit code.
+int answer_orders(const ServingChild::Work &work);
 
 // Makes SIGINT, SIGTERM and SIGHUP, unless they are ignored already, first send SIGTERM to the
 // child that is being called and then end this process. The child has 100 ms to clear its markers.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the driver in other processes: one that describes the device, and one for each job.
+// Runs the driver in other processes: one that describes the device, and one for its jobs.
 #include "builder/virtual/posing_device.hpp"
 
 #include <filesystem>
-#include <sstream>
+#include <memory>
 
 #include <fmt/format.h>
 
+#include "builder/process/serving_child.hpp"
 #include "builder/virtual/tool_files.hpp"
 #include "kiln/packs/writer.hpp"
 
@@ -26,28 +27,16 @@ std::string last_words(const ProcessResult &result) {
   return text.empty() ? result.reason : text;
 }
 
-Code code_from(const std::string &name) {
-  for (int code = 0; code < static_cast<int>(Code::failed); ++code) {
-    if (name == packs::code_name(static_cast<Code>(code))) return static_cast<Code>(code);
-  }
-  return Code::failed;
-}
+// A process of this program that answers the jobs of one device (builder/jobs/posed_jobs.hpp).
+struct Server {
+  const void *device;
+  ToolFolder folder;
+  ServingChild child;
+  std::size_t jobs = 0;
+};
 
-// Returns the end of a build's only job, from the build's events.
-Result<json> end_of_job(const ProcessResult &built) {
-  std::istringstream lines(built.out);
-  for (std::string line; std::getline(lines, line);) {
-    json event = json::parse(line, nullptr, false);
-    if (!event.is_object()) break;
-    const std::string what = event.value("event", "");
-    if (what == "done") return event;
-    if (what == "failed") {
-      return Status(code_from(event.value("code", "")), event.value("cl_error", 0),
-                    event.value("reason", ""));
-    }
-  }
-  return Status(Code::process, "its build ended with " + last_words(built));
-}
+// The server of the device whose job ran last in this process: each keeps a driver in memory.
+std::unique_ptr<Server> last_server;
 
 class PosingDevice final : public VirtualDevice {
  public:
@@ -59,43 +48,54 @@ class PosingDevice final : public VirtualDevice {
 
   Result<Made> compile(const packs::Variant &variant, const CallLimits &limits,
                        bool finish) const override {
-    const auto folder = ToolFolder::make();
+    if (Status s = start(); !s.ok()) return s;
+    Server &server = *last_server;
+    const std::string number = std::to_string(++server.jobs);
+    const std::string input = server.folder.path(number + ".kiln");
+    const std::string output = server.folder.path(number + ".made.kiln");
+    packs::Contents base;
+    base.programs = {{variant.name, "", {variant}}};
+    base.programs[0].variants[0].requirements.clear();  // the plan has checked them
+    packs::WriteOptions options;
+    options.purpose = packs::Purpose::raw;
+    if (Status s = packs::write_pack(base, input, options); !s.ok()) return s;
+    const auto timeout = pose_.slowness * limits.timeout;
+    // The server limits its own steps.
+    const CallLimits all{20 * timeout + pose_.slowness * kListTimeout};
+    const ChildResult answer = server.child.call({{"job", server.jobs},
+                                                  {"input", input},
+                                                  {"output", output},
+                                                  {"finish", finish},
+                                                  {"timeout", timeout.count()},
+                                                  {"memory", limits.memory}},
+                                                 all);
+    Result<Made> made = answer.status().ok() ? take(output) : answer.status();
+    std::error_code ignored;
+    for (const std::string &file : {input, output}) std::filesystem::remove(file, ignored);
+    if (!answer.ok() || answer.answer.value("last", false)) last_server.reset();
+    if (!made.ok()) return made;
+    made->build_microseconds = answer.answer["build_microseconds"];
+    made->load_microseconds = answer.answer["load_microseconds"];
+    return made;
+  }
+
+ private:
+  // Makes `last_server` this device's.
+  Status start() const {
+    if (last_server && last_server->device == this) return {};
+    last_server.reset();
+    auto folder = ToolFolder::make();
     if (!folder.ok()) return folder.status();
     std::error_code ignored;  // the driver makes its caches anew
     if (!pose_.folder.empty()) {
       std::filesystem::copy(pose_.folder + "/" + kPosedCaches, folder->path(kPosedCaches),
                             std::filesystem::copy_options::recursive, ignored);
     }
-    packs::Contents base;
-    base.programs = {{variant.name, "", {variant}}};
-    base.programs[0].variants[0].requirements.clear();  // the plan has checked them
-    const auto timeout = pose_.slowness * limits.timeout;
-    const std::string input = folder->path("base.kiln"), output = folder->path("made.kiln");
-    if (Status s = packs::write_pack(base, input, {}); !s.ok()) return s;
-    // No device computes results that could be compared.
-    std::vector<std::string> arguments = {
-        "build",      input,
-        "-o",         output,
-        "--events",   "-",
-        "--jobs",     "1",
-        "--store",    "none",
-        "--no-check", "--no-hardware",
-        "--memory",   std::to_string(limits.memory),
-        "--timeout",  fmt::format("{}", static_cast<double>(timeout.count()) / 1000)};
-    if (!finish) arguments.emplace_back("--no-finish");
-    ProcessRequest request = pose_.request(std::move(arguments), folder->path());
-    request.limits =
-        20 * timeout + pose_.slowness * kListTimeout;  // the process limits its own steps
-    const auto end = end_of_job(run_tool(request));
-    if (!end.ok()) return end.status();
-    auto made = take(output);
-    if (!made.ok()) return made;
-    made->build_microseconds = end->value("build_microseconds", std::uint64_t{0});
-    made->load_microseconds = end->value("load_microseconds", std::uint64_t{0});
-    return made;
+    ProcessRequest request = pose_.request({kAnswerJobs, folder->path()}, folder->path());
+    last_server.reset(new Server{this, *std::move(folder), ServingChild(std::move(request))});
+    return {};
   }
 
- private:
   // Reads the binary of a pack with one binary.
   Result<Made> take(const std::string &path) const {
     std::shared_ptr<const packs::Pack> pack;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A driver that is told to be a GPU that is not there: its device, whose jobs run in processes of
+// A driver that is told to be a GPU that is not there: its device, whose jobs run in a process of
 // their own.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace kiln::builder {
 
-inline constexpr char kPosedCaches[] = "listed";  // in a pose's folder, and in each job's
+inline constexpr char kPosedCaches[] = "listed";  // in a pose's folder, and in a server's
 
 struct Pose {
   std::string name;      // "neo:skl"
@@ -29,8 +29,10 @@ struct Pose {
 };
 
 // Returns the GPU. The driver reads only once in a process which GPU to be, and needs its own
-// libraries, so each job is a `kiln build` of one variant in the environment of the request. Fails
-// with Code::no_device if the driver dies or does not report exactly one device.
+// libraries, so another process of this program runs the jobs in the environment of the request:
+// one after another, for as long as no driver dies and no other device's job comes. compile() must
+// be called from a single-threaded process. Fails with Code::no_device if the driver dies or does
+// not report exactly one device.
 Result<DeviceInfo> posing_device(Pose pose);
 
 }  // namespace kiln::builder

@@ -10,6 +10,7 @@
 #include "builder/device/opened_device.hpp"
 #include "builder/jobs/device_build.hpp"
 #include "builder/jobs/job.hpp"
+#include "builder/virtual/posing_device.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/pocl.hpp"
 #include "tests/support/scripted_driver.hpp"
@@ -181,6 +182,38 @@ TEST_CASE("a driver that crashes, hangs, exits or lies fails that job by name an
   CHECK(binaries(beside) == binaries(result));
   CHECK(binaries(beside) == std::vector<packs::Digest>{faulty().programs[0].variants.front().hash,
                                                        faulty().programs[0].variants.back().hash});
+}
+
+TEST_CASE("a driver that acts as an absent device fails only the jobs in which it misbehaves") {
+  KILN_NEEDS_POCL();
+  scripted_pocl();  // sets the environment, which the other process inherits
+  const auto posed = posing_device({"test:gpu", "gpu", "virtual-test 1",
+                                    [](std::vector<std::string> arguments, const std::string &) {
+                                      ProcessRequest request;
+                                      request.program = KILN_EXECUTABLE;
+                                      request.arguments = std::move(arguments);
+                                      return request;
+                                    },
+                                    ""});
+  REQUIRE(posed.ok());
+  BuildOptions options;
+  options.limits.timeout = std::chrono::seconds(10);
+  const BuildResult result = build_on_devices(faulty(), {*posed}, {}, options, nullptr);
+  CHECK(result.compiled == 2);
+  CHECK(result.failures.size() == 6);
+  CHECK(starts_with(failure_of(result, "b_segv"), "crashed with signal 11"));
+  CHECK(starts_with(failure_of(result, "d_exit"), "the driver ended the process with code 1"));
+  CHECK(starts_with(failure_of(result, "e_hang"), "gave no answer in time and was killed"));
+  CHECK(starts_with(failure_of(result, "f_lie"),
+                    "clBuildProgram reported success, but the build status is"));
+  CHECK(failure_of(result, "g_wrong").find("undeclared") != std::string::npos);
+  CHECK(binaries(result) == std::vector<packs::Digest>{faulty().programs[0].variants.front().hash,
+                                                       faulty().programs[0].variants.back().hash});
+  for (const packs::Binary &binary : result.contents.targets[0].binaries) {
+    CHECK(starts_with(binary.finish.finisher, "virtual-test 1 as gpu"));
+    CHECK(binary.finish.finality == packs::Finality::not_launched);
+    CHECK(binary.finish.why_not == "loaded by its driver without hardware");
+  }
 }
 
 TEST_CASE("a job that hangs holds up none of those beside it, and is the one that is named") {
