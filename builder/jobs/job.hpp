@@ -102,8 +102,8 @@ class JobRunner {
   // fault is the program's or the job timed out.
   nlohmann::json run(std::size_t job);
 
-  // Returns whether no process of the runner died. If one did, a newly forked runner starts its
-  // processes from the same memory as this one did.
+  // Returns whether no process of the runner died, but for those that launched without hardware. If
+  // one did, a newly forked runner starts its processes from the same memory as this one did.
   bool is_well() const { return !died_; }
 
  private:

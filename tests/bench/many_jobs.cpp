@@ -3,6 +3,7 @@
 //
 //     kiln_many_jobs KILN [COUNT [BYTES]]
 //     kiln_many_jobs KILN shapes [ROUNDS [BUILD OPTION...]]
+//     KILN_MESA_ROOT=DIR kiln_many_jobs KILN absent BASE MODEL...
 //
 // Makes, in a folder that goes with the process, a base pack of 10,000 programs, or COUNT, a pack
 // with a binary of 10,000 bytes, or BYTES, for each, and a store with the same; then runs KILN with
@@ -20,6 +21,11 @@
 //   (all layers as published, with uncompressed binaries) and startup, divided by that of one zstd
 //   stream of what they hold (level 19). With OPTIONs also for a pack that these build:
 //   --virtual neo:skl,dg1
+//
+// With `absent`, prints for each model of `--virtual mesa:MODEL` the CPU seconds of one bare
+// process that builds the preferred variants of the base pack by the same driver in the same root,
+// and the CPU time of `kiln build --preferred -j1 --store none` for the model, divided by that:
+// medians of three, by turns.
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -48,9 +54,12 @@
 #include "builder/prove/result_check.hpp"
 #include "builder/publish/oci_folder.hpp"
 #include "builder/publish/publish.hpp"
+#include "builder/virtual/driver_root.hpp"
+#include "builder/virtual/mesa.hpp"
 #include "kiln/packs/dictionary.hpp"
 #include "kiln/packs/pack.hpp"
 #include "kiln/packs/writer.hpp"
+#include "runtime/device/device.hpp"
 #include "tests/bench/shapes.hpp"
 #include "tests/support/scripted_driver.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -214,25 +223,24 @@ double cpu_seconds(const std::function<void()> &work) {
 }
 
 // Builds the variants of `base` that have a binary in `built`.
-void build_bare(const builder::DeviceInfo &info, const packs::Contents &base,
-                const packs::Contents &built, const std::string &caches) {
-  builder::use_driver_caches(caches);
-  builder::OpenedDevice child;
-  must(child.open(info));
+void build_variants(const runtime::Device &device, cl_context context, const packs::Contents &base,
+                    const packs::Contents &built) {
   std::set<packs::Digest> packed;
   for (const packs::Binary &binary : built.targets.front().binaries) packed.insert(binary.variant);
   for (const packs::Program &program : base.programs) {
-    const packs::Variant &variant = program.variants[0];
-    if (packed.count(variant.hash) == 0) continue;
-    packs::Bytes source, binary;
-    must(variant.source->read(&source));
-    std::vector<runtime::ExpectedKernel> kernels;
-    for (const auto &kernel : variant.kernels) kernels.push_back({kernel.name, kernel.arguments});
-    const auto outcome =
-        builder::build_source(*child.device, child.context.get(), {source.data(), source.size()},
-                              variant.options, kernels);
-    if (!outcome.error.ok()) must({outcome.error.code, outcome.error.message + "\n" + outcome.log});
-    must(runtime::program_binary(*child.device, outcome.built.program.get(), &binary));
+    for (const packs::Variant &variant : program.variants) {
+      if (packed.count(variant.hash) == 0) continue;
+      packs::Bytes source, binary;
+      must(variant.source->read(&source));
+      std::vector<runtime::ExpectedKernel> kernels;
+      for (const auto &kernel : variant.kernels) kernels.push_back({kernel.name, kernel.arguments});
+      const auto outcome = builder::build_source(device, context, {source.data(), source.size()},
+                                                 variant.options, kernels);
+      if (!outcome.error.ok()) {
+        must({outcome.error.code, outcome.error.message + "\n" + outcome.log});
+      }
+      must(runtime::program_binary(device, outcome.built.program.get(), &binary));
+    }
   }
 }
 
@@ -359,9 +367,11 @@ void print_pace(const std::string &kiln, const builder::DeviceInfo &device, cons
     }
     const test::TemporaryFolder caches;
     bare.push_back(cpu_seconds([&] {
-      build_bare(device, contents_of(base),
-                 contents_of(folder / fmt::format("{}-j1.kiln", device.index)),
-                 caches.path().string());
+      builder::use_driver_caches(caches.path().string());
+      builder::OpenedDevice opened;
+      must(opened.open(device));
+      build_variants(*opened.device, opened.context.get(), contents_of(base),
+                     contents_of(folder / fmt::format("{}-j1.kiln", device.index)));
     }));
   }
   std::printf(
@@ -408,11 +418,70 @@ void measure_shapes(const std::string &kiln, int rounds, const std::vector<std::
   }
 }
 
+constexpr char kBare[] = "bare";  // BASE BUILT: in the process that has the model as its device
+
+// Builds with the only device.
+void build_bare(const std::string &base, const std::string &built) {
+  const auto cl = std::make_shared<runtime::OpenCL>();
+  const auto usual = runtime::default_opencl_candidates();
+  std::string tried;
+  must(runtime::load_opencl(usual.names, usual.count, cl.get(), &tried));
+  std::vector<runtime::DeviceId> ids;
+  must(runtime::list_devices(*cl, &ids));
+  if (ids.size() != 1) must({packs::Code::no_device, "there is not one device"});
+  const auto device = runtime::open_device(cl, ids.front());
+  runtime::Handle<cl_context> context;
+  must(runtime::create_context(*device, &context));
+  build_variants(*device, context.get(), contents_of(base), contents_of(built));
+}
+
+// Prints the row of one of Mesa's models.
+void measure_absent(const std::string &kiln, const std::filesystem::path &base,
+                    const std::string &name) {
+  const auto *const model = builder::find_mesa_model(name);
+  if (model == nullptr) must({packs::Code::bad_argument, "there is no model " + name});
+  const char *const root = std::getenv("KILN_MESA_ROOT");
+  const auto mesa = builder::find_mesa(root == nullptr ? "" : root);
+  must(mesa.status());
+  const auto shim = builder::find_in(mesa->folders, model->driver->shim);
+  const test::TemporaryFolder folder;
+  const std::filesystem::path place = folder.path();
+  const std::string built = place / "built.kiln", copy = place / "base.kiln";
+  std::filesystem::copy(base, copy);
+  std::ofstream(place / "driver.icd")
+      << "/" + mesa->library.lexically_relative(mesa->root).string() << '\n';
+  const auto request = builder::mesa_request(*mesa, *model, shim, place / "driver.icd",
+                                             {"-", kBare, copy, built}, place);
+  std::vector<double> bare, made;
+  for (int round = 0; round < 3; ++round) {
+    std::filesystem::remove(built);
+    made.push_back(cost_of(kiln, {"build", copy, "-o", built, "-j1", "--preferred", "--store",
+                                  "none", "--virtual", "mesa:" + name})
+                       .cpu);
+    bare.push_back(cpu_seconds([&] {
+      const auto done = builder::run_tool(request);
+      if (!done.ok()) must({packs::Code::failed, done.reason + "\n" + done.err});
+    }));
+  }
+  std::printf("| %s | %zu | %.2f | %.2f |\n", name.c_str(),
+              contents_of(built).targets.front().binaries.size(), median(bare),
+              median(made) / median(bare));
+}
+
 }  // namespace
 }  // namespace kiln
 
 int main(int argc, char **argv) {
   if (argc < 2) return 2;
+  if (argc == 5 && std::strcmp(argv[2], kiln::kBare) == 0) {
+    kiln::build_bare(argv[3], argv[4]);
+    return 0;
+  }
+  if (argc > 4 && std::strcmp(argv[2], "absent") == 0) {
+    std::printf("| model | programs | bare, CPU s | kiln / bare |\n| --- | --- | --- | --- |\n");
+    for (int i = 4; i < argc; ++i) kiln::measure_absent(argv[1], argv[3], argv[i]);
+    return 0;
+  }
   if (argc > 2 && std::strcmp(argv[2], "shapes") == 0) {
     kiln::measure_shapes(argv[1], argc > 3 ? std::atoi(argv[3]) : 3,
                          {argv + std::min(argc, 4), argv + argc});
