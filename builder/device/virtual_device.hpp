@@ -14,8 +14,14 @@
 namespace kiln::builder {
 
 // The first argument of a kiln that another one started to run jobs with its driver; the second is
-// a folder for both.
+// a folder for both. There lie a job's variant, in a pack of its own, and the pack with its binary.
 inline constexpr char kAnswerJobs[] = "--answer-jobs";
+inline std::string posed_job_input(const std::string &folder, std::size_t job) {
+  return folder + "/" + std::to_string(job) + ".kiln";
+}
+inline std::string posed_job_output(const std::string &folder, std::size_t job) {
+  return folder + "/" + std::to_string(job) + ".made.kiln";
+}
 
 // A compiler, or a driver that is told to be that device. Immutable once made.
 class VirtualDevice {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "builder/device/opened_device.hpp"
+#include "builder/device/virtual_device.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/jobs/job.hpp"
 #include "builder/process/fork_call.hpp"
@@ -36,7 +37,7 @@ class PosedJobs {
     harvest();
     json answer = runner_.run(order["job"]);
     json out = to_json(status_from(answer));
-    if (!out.contains("error")) out = write(answer, order["output"]);
+    if (!out.contains("error")) out = write(answer, posed_job_output(folder_, job_));
     out["last"] = !runner_.is_well();
     return out;
   }
@@ -56,8 +57,8 @@ class PosedJobs {
   Status read(std::size_t job) {
     if (job == job_) return {};
     std::shared_ptr<const packs::Pack> pack;
-    const std::string path = folder_ + "/" + std::to_string(job) + ".kiln";
-    if (Status s = packs::Pack::open_file(path.c_str(), &pack); !s.ok()) return s;
+    const std::string input = posed_job_input(folder_, job);
+    if (Status s = packs::Pack::open_file(input.c_str(), &pack); !s.ok()) return s;
     if (Status s = packs::read_contents(pack, &contents_); !s.ok()) return s;
     job_ = job;
     return {};

@@ -7,11 +7,11 @@
 
 namespace kiln::builder {
 
-// Answers orders {"job", "input", "output", "finish", "timeout" (ms), "memory"}: builds the only
-// variant of the pack `input`, which is the file JOB.kiln in `folder`, and writes a pack with its
-// binary to `output`. The answer is a failed status (child_process.hpp) or {"build_microseconds",
-// "load_microseconds"}; with "last" if a driver died, so that the next job needs a new process. The
-// device computes no results, so none are compared. Returns the exit code.
+// Answers orders {"job", "finish", "timeout" (ms), "memory"}: builds the only variant of the job's
+// input and writes its output (builder/device/virtual_device.hpp). The answer is a failed status
+// (child_process.hpp) or {"build_microseconds", "load_microseconds"}; with "last" if a driver died,
+// so that the next job needs a new process. The device computes no results, so none are compared.
+// Returns the exit code.
 int answer_posed_jobs(const std::string &folder);
 
 }  // namespace kiln::builder

@@ -50,9 +50,9 @@ class PosingDevice final : public VirtualDevice {
                        bool finish) const override {
     if (Status s = start(); !s.ok()) return s;
     Server &server = *last_server;
-    const std::string number = std::to_string(++server.jobs);
-    const std::string input = server.folder.path(number + ".kiln");
-    const std::string output = server.folder.path(number + ".made.kiln");
+    ++server.jobs;
+    const std::string input = posed_job_input(server.folder.path(), server.jobs);
+    const std::string output = posed_job_output(server.folder.path(), server.jobs);
     packs::Contents base;
     base.programs = {{variant.name, "", {variant}}};
     base.programs[0].variants[0].requirements.clear();  // the plan has checked them
@@ -63,8 +63,6 @@ class PosingDevice final : public VirtualDevice {
     // The server limits its own steps.
     const CallLimits all{20 * timeout + pose_.slowness * kListTimeout};
     const ChildResult answer = server.child.call({{"job", server.jobs},
-                                                  {"input", input},
-                                                  {"output", output},
                                                   {"finish", finish},
                                                   {"timeout", timeout.count()},
                                                   {"memory", limits.memory}},
