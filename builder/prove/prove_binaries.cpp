@@ -42,13 +42,14 @@ std::string_view mesa_place(const packs::Bytes &device_entries) {
 
 // Launches the binary with none of its entries in Mesa's cache, and takes the entries that Mesa
 // compiled; `wanted` gets the names of their files. Uses a fresh process, since llvmpipe numbers
-// its functions by what the process compiled before.
-void add_shader_cache(Prover *prover, bool has_hardware, ProofRequest *wanted,
-                      packs::Binary *binary) {
+// its functions by what the process compiled before. Fails with Code::process if that process
+// ended.
+Status add_shader_cache(Prover *prover, bool has_hardware, ProofRequest *wanted,
+                        packs::Binary *binary) {
   ProofRequest request = *wanted;
   if (request.place.empty()) {
     binary->finish.why_not = "Mesa wrote no shader cache";
-    return;
+    return {};
   }
   request.by_itself = true;
   request.check = nullptr;
@@ -57,7 +58,7 @@ void add_shader_cache(Prover *prover, bool has_hardware, ProofRequest *wanted,
   const bool compiled = first.loaded.ok() && !first.names.empty();
   if (!status.ok() && (has_hardware || !compiled)) {
     binary->finish.why_not = status.message;
-    return;
+    return first.loaded.code == Code::process ? first.loaded : Status();
   }
   binary->finish.finisher = kShaderCache;
   packs::Bytes bytes;
@@ -65,6 +66,7 @@ void add_shader_cache(Prover *prover, bool has_hardware, ProofRequest *wanted,
   binary->finish.unfinished_size = bytes.size();
   binary->auxiliary = packs::BlobSource(std::move(first.entries));
   wanted->names = std::move(first.names);
+  return {};
 }
 
 // Notes that the finisher ended its process, so that it is not run again for this binary.
@@ -75,26 +77,29 @@ void note_death(const JobRequest &request, const json &answer, packs::Finish *fi
   finish->why_not = answer["finisher_died"];
 }
 
-// Loads and launches the binary. If repeating a recorded launch ends the process, only loads it.
-Proof launched_proof(const JobRequest &request, ProofRequest *how, Prover *prover,
+// Loads and launches the binary. If repeating a recorded launch ends the process, or a launch
+// without hardware does, only loads it; `death` is failed if such a launch has done so already.
+Proof launched_proof(const JobRequest &request, Status death, ProofRequest *how, Prover *prover,
                      const packs::Binary &binary, bool intermediate) {
   const auto prove = [&] {
     return intermediate ? prover->prove(*how, binary, true) : prover->prove_final(*how, binary);
   };
-  Proof proof = prove();
-  if (proof.loaded.code == Code::process &&
-      request.device.capabilities.has_extension("cl_khr_suggested_local_work_size")) {
-    how->suggests = false;  // the process may have died of this, which is no fault of the binary
-    proof = prove();
+  if (request.has_hardware || death.ok()) {
+    Proof proof = prove();
+    if (proof.loaded.code == Code::process && request.has_hardware &&
+        request.device.capabilities.has_extension("cl_khr_suggested_local_work_size")) {
+      how->suggests = false;  // the process may have died of this, which is no fault of the binary
+      proof = prove();
+    }
+    const bool may_die = request.variant.launches || !request.has_hardware;
+    if (proof.loaded.code != Code::process || !may_die) return proof;
+    death = proof.loaded;
   }
-  if (proof.loaded.code == Code::process && (request.variant.launches || !request.has_hardware)) {
-    // A kernel that fails on zeros, or without hardware, is no fault of the binary.
-    const Status death = proof.loaded;
-    how->launch = false;
-    proof = prover->prove(*how, binary, intermediate);
-    const char *const what = request.has_hardware ? "repeating a recorded launch: " : kLaunchDied;
-    proof.launched = {death.code, what + death.message};
-  }
+  // A kernel that fails on zeros, or without hardware, is no fault of the binary.
+  how->launch = false;
+  Proof proof = prover->prove(*how, binary, intermediate);
+  const char *const what = request.has_hardware ? "repeating a recorded launch: " : kLaunchDied;
+  proof.launched = {death.code, what + death.message};
   return proof;
 }
 
@@ -160,10 +165,11 @@ Status prove_form(const JobRequest &request, const Expect &expect, Prover *prove
   how.place = mesa_place(request.device_entries);
   const runtime::Finishing finishing = request.device.description.finishing;
   const bool knows = knows_launches(request.program, request.variant);
+  Status death;
   if (request.finish && knows && finishing == runtime::Finishing::shader_cache) {
-    add_shader_cache(prover, request.has_hardware, &how, binary);
+    death = add_shader_cache(prover, request.has_hardware, &how, binary);
   }
-  const Proof proof = launched_proof(request, &how, prover, *binary, false);
+  const Proof proof = launched_proof(request, std::move(death), &how, prover, *binary, false);
   if (!proof.loaded.ok()) return proof.loaded;
   (*answer)["load_microseconds"] = proof.load_microseconds;
   if (!answer->contains("kernels")) (*answer)["kernels"] = proof.kernels;
@@ -199,7 +205,7 @@ Status prove_intermediate(const JobRequest &request, const Expect &expect, Prove
                           packs::Binary *intermediate) {
   ProofRequest how{request.program, request.variant};
   how.check = request.check;
-  const Proof proof = launched_proof(request, &how, prover, *intermediate, true);
+  const Proof proof = launched_proof(request, {}, &how, prover, *intermediate, true);
   if (!proof.loaded.ok()) return proof.loaded;
   Status status = judge_results(request, expect, how, prover, proof, true, intermediate);
   return status.ok() ? judge_duplicates(request, expect, how, prover, *intermediate, true) : status;

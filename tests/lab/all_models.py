@@ -138,7 +138,7 @@ class Models:
                 for binary in target["binaries"] + target["intermediates"]}
         if made:
             self.packs.append(pack)
-        why = {one["job"].partition("/")[0]: one[key].partition("\n")[0]
+        why = {one["job"].partition("/")[0]: " ".join(one[key].split())[:160]
                for listed, key in (("failures", "error"), ("left_out", "reason"))
                for one in built[listed]}
         refused = [f"{name}: {why.get(name, 'the device meets the needs of no variant')}"
