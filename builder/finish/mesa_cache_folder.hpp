@@ -62,8 +62,8 @@ std::string mesa_place(const DeviceInfo &device);
 // long ago.
 class MesaFiles {
  public:
-  // Makes `folder` the only cache of Mesa in this process, which must not have loaded Mesa yet. A
-  // database that is in the folder already is read, too, but its entries are not among the names.
+  // Makes `folder` the only cache of Mesa in this process, which must not have loaded Mesa yet.
+  // Mesa also reads a database that the folder already holds; names() leaves its entries out.
   static void use(const std::string &folder);
 
   explicit MesaFiles(std::string folder) : folder_(std::move(folder)) {}

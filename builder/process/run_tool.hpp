@@ -54,9 +54,9 @@ std::optional<std::filesystem::path> find_executable(const std::vector<std::stri
 // time or output. The caller must be single-threaded.
 ProcessResult run_attached(const ProcessRequest &request);
 
-// Call in a process that was just forked: becomes the request's program, of which it uses the same
-// as run_attached(), with that standard output. Returns, with an exit code, only if the program
-// cannot be started.
+// Call in a process that was just forked. Replaces it by the request's program, with `output` as
+// standard output; uses the same fields of the request as run_attached(). If the program cannot be
+// started, returns an exit code.
 int become(const ProcessRequest &request, const packs::Descriptor &output);
 
 }  // namespace kiln::builder

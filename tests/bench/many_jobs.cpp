@@ -24,8 +24,8 @@
 //
 // With `absent`, prints for each model of `--virtual mesa:MODEL` the CPU seconds of one bare
 // process that builds the preferred variants of the base pack by the same driver in the same root,
-// and the CPU time of `kiln build --preferred -j1 --store none` for the model, divided by that:
-// medians of three, by turns.
+// and the CPU time of `kiln build --preferred -j1 --store none` divided by that. Each is the median
+// of three runs.
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
