@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers and images that the host accesses by mapping, and buffers over memory that the driver did
-// not allocate: dma-bufs and Android's hardware buffers.
+// Buffers and images that the host accesses by mapping.
 #pragma once
 
-#include "kiln/import.h"
 #include "runtime/launch/enqueue.hpp"
 
 namespace kiln::runtime {
@@ -22,6 +20,9 @@ struct Memory {
   std::size_t height = 0;
   bool zero_copy = false;
   void *mapped = nullptr;
+  // The object of Khronos's extension for external memory that this is, or is part of; null: of
+  // none. It must be acquired before and released after commands use it.
+  Handle<cl_mem> external;
 };
 
 // The tightest flags for the kernels and for the host.
@@ -30,10 +31,22 @@ struct AccessFlags {
   cl_mem_flags host;
   cl_map_flags map;
 };
+AccessFlags flags_for(kiln_access access);
 
 // The required alignment and size of buffers over host memory, in bytes.
 constexpr std::size_t kHostAlignment = 4096;
 constexpr std::size_t kHostSizeMultiple = 64;
+
+// Takes what `call` made, or says why it made nothing. If the driver handed out `made` together
+// with an error, it is released.
+Status take_memory(const std::shared_ptr<const Loader> &loader, cl_mem made, cl_int code,
+                   const char *call, cl_map_flags map_flags, Memory *out);
+
+// clImportMemoryARM, for a device that has an extension of the type in `properties`. Does not set
+// the size of `out`.
+Status import_by_arm(const std::shared_ptr<const Loader> &loader,
+                     const cl_import_properties_arm *properties, void *memory, std::size_t size,
+                     const AccessFlags &flags, Memory *out);
 
 Status create_buffer(const std::shared_ptr<const Loader> &loader, std::size_t size,
                      kiln_access access, Memory *out);
@@ -52,26 +65,5 @@ Status map(const Queue &queue, cl_bool blocking, const Waits &waits, Memory *mem
            std::size_t *row_pitch, Handle<cl_event> *event);
 // Never blocks.
 Status unmap(const Queue &queue, const Waits &waits, Memory *memory, Handle<cl_event> *event);
-
-// cl_qcom_dmabuf_host_ptr and cl_qcom_android_ahardwarebuffer_host_ptr, which Khronos' headers
-// lack. clCreateBuffer takes these structs in place of a host pointer.
-constexpr cl_uint kDmaBufQcom = 0x411D;
-constexpr cl_uint kHardwareBufferQcom = 0x4119;
-struct DmaBufHostPtrQcom {
-  cl_mem_ext_host_ptr head;
-  int fd;
-  void *mapped;
-};
-struct HardwareBufferHostPtrQcom {
-  cl_mem_ext_host_ptr head;
-  void *hardware_buffer;
-};
-
-// Fails with Code::bad_argument, without asking the driver, if the import certainly cannot work,
-// and with Code::requirement if the device has no extension for it. `options` were checked.
-Status import_dma_buf(const std::shared_ptr<const Loader> &loader, int fd, std::size_t size,
-                      const kiln_import_options &options, Memory *out);
-Status import_hardware_buffer(const std::shared_ptr<const Loader> &loader, void *hardware_buffer,
-                              std::size_t size, const kiln_import_options &options, Memory *out);
 
 }  // namespace kiln::runtime

@@ -65,19 +65,23 @@
 // Entry points of later versions, and others that a slim library may leave out: null if absent. An
 // ICD loader exports them whatever the driver's version is. So check the version of the platform or
 // device before the call, not only the pointer.
-#define KILN_OPENCL_OPTIONAL(X) \
-  X(clCompileProgram)           \
-  X(clLinkProgram)              \
-  X(clCreateProgramWithIL)      \
-  X(clRetainDevice)             \
-  X(clReleaseDevice)            \
-  X(clSetEventCallback)         \
-  X(clEnqueueFillBuffer)        \
-  X(clUnloadPlatformCompiler)   \
-  X(clGetDeviceAndHostTimer)    \
-  X(clSetKernelArgSVMPointer)   \
-  X(clCreateSampler)            \
-  X(clReleaseSampler)           \
+#define KILN_OPENCL_OPTIONAL(X)   \
+  X(clCompileProgram)             \
+  X(clLinkProgram)                \
+  X(clCreateProgramWithIL)        \
+  X(clRetainDevice)               \
+  X(clReleaseDevice)              \
+  X(clSetEventCallback)           \
+  X(clEnqueueFillBuffer)          \
+  X(clUnloadPlatformCompiler)     \
+  X(clGetDeviceAndHostTimer)      \
+  X(clSetKernelArgSVMPointer)     \
+  X(clCreateSampler)              \
+  X(clReleaseSampler)             \
+  X(clCreateSubBuffer)            \
+  X(clEnqueueMarkerWithWaitList)  \
+  X(clCreateBufferWithProperties) \
+  X(clCreateImageWithProperties)  \
   X(clCreateCommandQueueWithProperties)
 
 namespace kiln::runtime {

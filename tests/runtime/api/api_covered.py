@@ -21,6 +21,10 @@ MAY_BE_NULL = {
     "kiln_sequence_change": {"range"},
     "kiln_buffer_map_async": {"event"},
     "kiln_buffer_unmap_async": {"event"},
+    "kiln_buffer_acquire_external": {"event"},
+    "kiln_buffer_release_external": {"event"},
+    "kiln_image_acquire_external": {"event"},
+    "kiln_image_release_external": {"event"},
     "kiln_image_map_async": {"event"},
     "kiln_image_unmap_async": {"event"},
     "kiln_kernel_create": {"name"},
@@ -73,7 +77,7 @@ def declarations(header):
 def nulls_given(test, name, refused):
     """The places where a call of the function has a NULL; only calls in REFUSED if asked."""
     places = set()
-    for found in re.finditer((r"\bREFUSED\(" if refused else r"\b") + name + r"(?=\()", test):
+    for found in re.finditer((r"\bREFUSED\( ?" if refused else r"\b") + name + r"(?=\()", test):
         for place, value in enumerate(arguments(test, found.end())):
             if value == "NULL":
                 places.add(place)

@@ -220,7 +220,9 @@ static void test_wrong_launches(void) {
 static void test_imports(void) {
   kiln_import_options options = {sizeof(kiln_import_options), KILN_ACCESS_READ,
                                  KILN_HOST_CACHE_NONE, NULL};
+  kiln_image_layout layout = {sizeof(kiln_image_layout), 4, 4, 4, 0, 0};
   kiln_buffer *buffer = NULL;
+  kiln_image *image = NULL;
   FILE *file = tmpfile();
   kiln_error e;
   CHECK(file != NULL);
@@ -232,7 +234,10 @@ static void test_imports(void) {
         KILN_ERROR_ARGUMENT, "at least 1 byte");
   FAILS(kiln_buffer_from_hardware_buffer(loader, &options, 64, &options, &buffer, &e),
         KILN_ERROR_REQUIREMENT, "cl_arm_import_memory_android_hardware_buffer");
-  CHECK(buffer == NULL);
+  FAILS(kiln_image_from_hardware_buffer(loader, &options, KILN_PLANE_NONE, &layout, &options,
+                                        &image, &e),
+        KILN_ERROR_REQUIREMENT, "cl_arm_import_memory_android_hardware_buffer");
+  CHECK(buffer == NULL && image == NULL);
   fclose(file);
 }
 

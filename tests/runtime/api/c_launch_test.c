@@ -25,7 +25,9 @@ _Static_assert(KILN_UNLOAD_BUSY == 2 && KILN_UNLOAD_NO_CALL == 3, "unload");
 _Static_assert(KILN_UNLOAD_QUARANTINED == 4 && KILN_NOTICE_UNLOADED == 10, "unload");
 _Static_assert(KILN_HOST_CACHE_NONE == 0 && KILN_HOST_CACHE_WRITEBACK == 1, "host cache");
 _Static_assert(KILN_HOST_CACHE_COHERENT == 2, "host cache");
+_Static_assert(KILN_PLANE_NONE == 0 && KILN_PLANE_LUMA == 1 && KILN_PLANE_CHROMA == 2, "plane");
 _Static_assert(offsetof(kiln_import_options, size) == 0, "layout");
+_Static_assert(offsetof(kiln_image_layout, size) == 0, "layout");
 _Static_assert(offsetof(kiln_queue_options, size) == 0, "layout");
 
 static void test_release_of_null(void) {
@@ -155,7 +157,9 @@ static void test_null_for_imports(void) {
   kiln_error e;
   kiln_import_options options = {sizeof(kiln_import_options), KILN_ACCESS_READ,
                                  KILN_HOST_CACHE_NONE, NULL};
+  kiln_image_layout layout = {sizeof(kiln_image_layout), 4, 4, 4, 0, 0};
   kiln_buffer *buffer = NULL;
+  kiln_image *image = NULL;
   REFUSED(kiln_buffer_from_dma_buf(NULL, 0, 64, &options, &buffer, &e), "from_dma_buf");
   REFUSED(kiln_buffer_from_dma_buf(SOME(kiln_loader), 0, 64, NULL, &buffer, &e), "from_dma_buf");
   REFUSED(kiln_buffer_from_dma_buf(SOME(kiln_loader), 0, 64, &options, NULL, &e), "from_dma_buf");
@@ -167,12 +171,43 @@ static void test_null_for_imports(void) {
           "from_hardware_buffer");
   REFUSED(kiln_buffer_from_hardware_buffer(SOME(kiln_loader), &dummy, 64, &options, NULL, &e),
           "from_hardware_buffer");
+  REFUSED(kiln_image_from_buffer(NULL, &layout, &image, &e), "image_from_buffer");
+  REFUSED(kiln_image_from_buffer(SOME(kiln_buffer), NULL, &image, &e), "image_from_buffer");
+  REFUSED(kiln_image_from_buffer(SOME(kiln_buffer), &layout, NULL, &e), "image_from_buffer");
+  REFUSED(
+      kiln_image_from_hardware_buffer(NULL, &dummy, KILN_PLANE_NONE, &layout, &options, &image, &e),
+      "from_hardware_buffer");
+  REFUSED(kiln_image_from_hardware_buffer(SOME(kiln_loader), NULL, KILN_PLANE_NONE, &layout,
+                                          &options, &image, &e),
+          "from_hardware_buffer");
+  REFUSED(kiln_image_from_hardware_buffer(SOME(kiln_loader), &dummy, KILN_PLANE_NONE, NULL,
+                                          &options, &image, &e),
+          "from_hardware_buffer");
+  REFUSED(kiln_image_from_hardware_buffer(SOME(kiln_loader), &dummy, KILN_PLANE_NONE, &layout, NULL,
+                                          &image, &e),
+          "from_hardware_buffer");
+  REFUSED(kiln_image_from_hardware_buffer(SOME(kiln_loader), &dummy, KILN_PLANE_NONE, &layout,
+                                          &options, NULL, &e),
+          "from_hardware_buffer");
+  REFUSED(kiln_image_from_hardware_buffer(SOME(kiln_loader), &dummy, (kiln_plane)3, &layout,
+                                          &options, &image, &e),
+          "unknown plane");
+  REFUSED(kiln_buffer_acquire_external(NULL, SOME(kiln_buffer), NULL, 0, NULL, &e), "acquire");
+  REFUSED(kiln_buffer_acquire_external(SOME(kiln_queue), NULL, NULL, 0, NULL, &e), "acquire");
+  REFUSED(kiln_buffer_release_external(NULL, SOME(kiln_buffer), NULL, 0, NULL, &e), "release");
+  REFUSED(kiln_buffer_release_external(SOME(kiln_queue), NULL, NULL, 0, NULL, &e), "release");
+  REFUSED(kiln_image_acquire_external(NULL, SOME(kiln_image), NULL, 0, NULL, &e), "acquire");
+  REFUSED(kiln_image_acquire_external(SOME(kiln_queue), NULL, NULL, 0, NULL, &e), "acquire");
+  REFUSED(kiln_image_release_external(NULL, SOME(kiln_image), NULL, 0, NULL, &e), "release");
+  REFUSED(kiln_image_release_external(SOME(kiln_queue), NULL, NULL, 0, NULL, &e), "release");
+  layout.size = 1;
+  REFUSED(kiln_image_from_buffer(SOME(kiln_buffer), &layout, &image, &e), "sizeof");
   options.host_cache = (kiln_host_cache)3;
   REFUSED(kiln_buffer_from_dma_buf(SOME(kiln_loader), 0, 64, &options, &buffer, &e),
           "unknown host_cache");
   options.size = 1;
   REFUSED(kiln_buffer_from_dma_buf(SOME(kiln_loader), 0, 64, &options, &buffer, &e), "sizeof");
-  CHECK(buffer == NULL);
+  CHECK(buffer == NULL && image == NULL);
 }
 
 static void test_null_for_driver_requests(void) {

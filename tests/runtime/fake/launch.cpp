@@ -60,15 +60,30 @@ cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, std::si
   return memory;
 }
 
-cl_mem CL_API_CALL create_image(cl_context context, cl_mem_flags flags, const cl_image_format *,
-                                const cl_image_desc *description, void *, cl_int *code) {
-  cl_mem memory =
-      make_memory(flags, description->image_width * description->image_height * 4, nullptr, code);
+cl_mem CL_API_CALL create_image(cl_context context, cl_mem_flags flags,
+                                const cl_image_format *format, const cl_image_desc *description,
+                                void *host, cl_int *code) {
+  the_fake.made_images.push_back({flags, *format, *description});
+  cl_mem memory = nullptr;
+  if ((flags & CL_MEM_EXT_HOST_PTR_QCOM) != 0 && the_fake.memory_object) {
+    *code = the_fake.memory_code;
+    memory = import_fake_host_pointer(context, 0, host);
+  } else {
+    memory =
+        make_memory(flags, description->image_width * description->image_height * 4, nullptr, code);
+  }
   if (memory == nullptr) return nullptr;
   object(memory).context = context;
   object(memory).width = description->image_width;
   object(memory).height = description->image_height;
   return memory;
+}
+
+cl_mem CL_API_CALL create_part(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type,
+                               const void *info, cl_int *code) {
+  std::memcpy(&the_fake.made_part, info, sizeof(the_fake.made_part));
+  return create_buffer(static_cast<cl_context>(object(buffer).context), flags,
+                       the_fake.made_part.size, nullptr, code);
 }
 
 cl_int CL_API_CALL memory_info(cl_mem memory, cl_mem_info what, std::size_t size, void *out,
@@ -225,6 +240,7 @@ void add_fake_launching(FakeTable *table) {
       KILN_FAKE(clReleaseCommandQueue, release<cl_command_queue>),
       KILN_FAKE(clCreateBuffer, create_buffer),
       KILN_FAKE(clCreateImage, create_image),
+      KILN_FAKE(clCreateSubBuffer, create_part),
       KILN_FAKE(clGetMemObjectInfo, memory_info),
       KILN_FAKE(clGetImageInfo, image_info),
       KILN_FAKE(clRetainMemObject, retain<cl_mem>),

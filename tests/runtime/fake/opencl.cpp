@@ -70,6 +70,12 @@ cl_int CL_API_CALL device_info(cl_device_id, cl_device_info what, std::size_t si
     case CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR:
       return answer(&f.mutable_capabilities, sizeof(cl_bitfield), size, out, size_out);
     case CL_DEVICE_PAGE_SIZE_QCOM: return answer_size(f.page_size_qcom, size, out, size_out);
+    case CL_DEVICE_IMAGE_PITCH_ALIGNMENT:
+      return answer(&f.pitch_alignment, sizeof(cl_uint), size, out, size_out);
+    case CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT:
+      return answer(&f.base_alignment, sizeof(cl_uint), size, out, size_out);
+    case CL_DEVICE_MEM_BASE_ADDR_ALIGN:
+      return answer(&f.part_alignment, sizeof(cl_uint), size, out, size_out);
     case CL_DEVICE_EXT_MEM_PADDING_IN_BYTES_QCOM:
       return answer_size(f.padding_qcom, size, out, size_out);
     case CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR:
@@ -233,6 +239,10 @@ void *look_up(void *, const char *name) {
     return made;
   }();
   if (std::strcmp(name, "clCreateProgramWithIL") == 0 && !the_fake.has_il_function) return nullptr;
+  if (std::strstr(name, "WithProperties") != nullptr && std::strstr(name, "Queue") == nullptr &&
+      !the_fake.properties_functions) {
+    return nullptr;
+  }
   const auto found = table.find(name);
   return found == table.end() ? reinterpret_cast<void *>(not_expected) : found->second;
 }

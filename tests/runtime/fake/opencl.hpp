@@ -101,6 +101,27 @@ struct Fake {
   std::vector<cl_import_properties_arm> import_properties;
   cl_int import_code = CL_SUCCESS;
   std::size_t hardware_buffer_size = 4096;  // of each that is imported whole
+  // What Khronos's functions for external memory were given, and what they answer.
+  std::vector<cl_mem_properties> memory_properties;
+  bool properties_functions = true;  // there are clCreateBufferWithProperties and ...Image...
+  std::size_t frame_width = 4;       // of images made of hardware buffers alone
+  std::size_t frame_height = 2;
+  std::vector<std::string> exchanged;  // "acquire", "release" or "marker", in their order
+  cl_mem exchanged_memory = nullptr;   // of the last
+  cl_int exchange_code = CL_SUCCESS;
+  // The images made since the last reset, as the driver was asked for them; the last part of a
+  // buffer; in pixels or bits what the device wants of images in buffers; 0: it does not say.
+  struct MadeImage {
+    cl_mem_flags flags;
+    cl_image_format format;
+    cl_image_desc description;
+  };
+  std::vector<MadeImage> made_images;
+  cl_buffer_region made_part{};
+  cl_uint pitch_alignment = 0;
+  cl_uint base_alignment = 0;
+  cl_uint part_alignment = 0;
+  bool imports_images = false;  // clImportMemoryARM makes an image
   // What stands in the place of a host pointer with CL_MEM_EXT_HOST_PTR_QCOM, and what the device
   // wants of such memory; sizes: 0: the device does not say.
   std::string host_pointer_qcom;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fake driver's imported memory, its compiler, performance, clocks and time stamps.
-#include "runtime/launch/memory.hpp"
+#include "runtime/launch/imported_memory.hpp"
 #include "tests/runtime/fake/objects.hpp"
 
 namespace kiln::test {
@@ -29,7 +29,64 @@ cl_mem CL_API_CALL import_memory(cl_context context, cl_mem_flags flags,
   *code = f.import_code;
   if (!f.memory_object) return nullptr;
   const bool whole = size == CL_IMPORT_MEMORY_WHOLE_ALLOCATION_ARM;
-  return make_imported(context, whole ? f.hardware_buffer_size : size, f.imported);
+  cl_mem made = make_imported(context, whole ? f.hardware_buffer_size : size, f.imported);
+  if (f.imports_images) object(made).width = f.frame_width;
+  return made;
+}
+
+// Of the external handle in `properties`; `size` is 0 for what the handle itself tells.
+cl_mem make_external(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
+                     std::size_t size, cl_int *code) {
+  Fake &f = the_fake;
+  f.memory_flags = flags;
+  f.memory_properties.clear();
+  while (*properties != 0) f.memory_properties.push_back(*properties++);
+  *code = f.memory_code;
+  if (!f.memory_object) return nullptr;
+  return make_imported(context, size == 0 ? f.hardware_buffer_size : size, nullptr);
+}
+
+cl_mem CL_API_CALL external_buffer(cl_context context, const cl_mem_properties *properties,
+                                   cl_mem_flags flags, std::size_t size, void *, cl_int *code) {
+  return make_external(context, properties, flags, size, code);
+}
+
+// As the extension wants it, neither format nor description are given.
+cl_mem CL_API_CALL external_image(cl_context context, const cl_mem_properties *properties,
+                                  cl_mem_flags flags, const cl_image_format *format,
+                                  const cl_image_desc *description, void *, cl_int *code) {
+  if (format != nullptr || description != nullptr) {
+    *code = format != nullptr ? CL_INVALID_IMAGE_FORMAT_DESCRIPTOR : CL_INVALID_IMAGE_DESCRIPTOR;
+    return nullptr;
+  }
+  cl_mem made = make_external(context, properties, flags, 0, code);
+  if (made != nullptr) {
+    object(made).width = the_fake.frame_width;
+    object(made).height = the_fake.frame_height;
+  }
+  return made;
+}
+
+cl_int exchange(const char *how, cl_mem memory, cl_uint waits, cl_event *event) {
+  the_fake.exchanged.emplace_back(how);
+  the_fake.exchanged_memory = memory;
+  the_fake.waited_for = waits;
+  give_fake_event(event);
+  return the_fake.exchange_code;
+}
+
+cl_int CL_API_CALL acquire_external(cl_command_queue, cl_uint, const cl_mem *memory, cl_uint waits,
+                                    const cl_event *, cl_event *event) {
+  return exchange("acquire", *memory, waits, event);
+}
+
+cl_int CL_API_CALL release_external(cl_command_queue, cl_uint, const cl_mem *memory, cl_uint waits,
+                                    const cl_event *, cl_event *event) {
+  return exchange("release", *memory, waits, event);
+}
+
+cl_int CL_API_CALL marker(cl_command_queue, cl_uint waits, const cl_event *, cl_event *event) {
+  return exchange("marker", nullptr, waits, event);
 }
 
 cl_int CL_API_CALL set_performance(cl_context, cl_uint level) {
@@ -80,6 +137,9 @@ void add_fake_vendor(FakeTable *table) {
       KILN_FAKE(clGetDeviceAndHostTimer, timers),
       KILN_FAKE(clGetEventProfilingInfo, profiling_info),
       KILN_FAKE(clSetEventCallback, set_callback),
+      KILN_FAKE(clCreateBufferWithProperties, external_buffer),
+      KILN_FAKE(clCreateImageWithProperties, external_image),
+      KILN_FAKE(clEnqueueMarkerWithWaitList, marker),
   };
   table->insert(mine.begin(), mine.end());
 }
@@ -87,6 +147,8 @@ void add_fake_vendor(FakeTable *table) {
 void *fake_vendor_function(const char *name) {
   static const FakeTable functions = {
       KILN_FAKE(clImportMemoryARM, import_memory),
+      KILN_FAKE(clEnqueueAcquireExternalMemObjectsKHR, acquire_external),
+      KILN_FAKE(clEnqueueReleaseExternalMemObjectsKHR, release_external),
       KILN_FAKE(clSetPerfHintQCOM, set_performance),
   };
   const auto found = functions.find(name);
