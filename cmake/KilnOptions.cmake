@@ -34,9 +34,11 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo)
 endif()
 
+if(WIN32 OR CMAKE_SIZEOF_VOID_P EQUAL 4)  # times and sizes of 64 bits, in all that share a stat
+  add_compile_definitions(_FILE_OFFSET_BITS=64)
+endif()
 if(WIN32)
-  # Times and sizes of 64 bits; functions of Windows 10.
-  add_compile_definitions(_FILE_OFFSET_BITS=64 _WIN32_WINNT=0x0A00)
+  add_compile_definitions(_WIN32_WINNT=0x0A00)  # functions of Windows 10
 endif()
 
 if(KILN_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

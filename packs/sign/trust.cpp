@@ -118,14 +118,15 @@ Status find_trusted(const Superblock &superblock, const Digest &root,
   }
   std::stable_sort(valid.begin(), valid.end(),
                    [](const Signature &a, const Signature &b) { return a.revision > b.revision; });
-  const std::size_t threshold = std::max<std::uint64_t>(demand.threshold, 1);
+  const std::uint64_t threshold = std::max<std::uint64_t>(demand.threshold, 1);
   if (valid.size() >= threshold) {
-    const std::uint64_t revision = valid[threshold - 1].revision;
+    const auto needed = static_cast<std::size_t>(threshold);
+    const std::uint64_t revision = valid[needed - 1].revision;
     if (revision < demand.revision) {
       return untrusted({"the pack is of revision ", decimal(revision), ", older than the required ",
                         decimal(demand.revision)});
     }
-    valid.resize(threshold);
+    valid.resize(needed);
     *out = std::move(valid);
     return {};
   }

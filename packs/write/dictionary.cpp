@@ -15,7 +15,7 @@ constexpr std::uint64_t kMaxSampled = 16 << 20;  // bytes
 Status train_dictionary(const std::vector<BlobSource> &sources, Bytes *out) {
   std::uint64_t total = 0;
   for (const BlobSource &source : sources) total += source.raw_size();
-  const std::uint64_t share = total / kMaxSampled + 1;
+  const auto share = static_cast<std::size_t>(total / kMaxSampled + 1);
   Bytes samples;
   std::vector<std::size_t> sizes;
   for (std::size_t i = 0; i < sources.size(); i += share) {

@@ -353,7 +353,8 @@ cl_program program_of_binaries(cl_context context, const Devices &devices,
       context, count, devices.data(), sizes.data(), places.data(), statuses.data(), &code);
   if (made == nullptr) return nullptr;
   const bool good =
-      code == CL_SUCCESS && std::count(statuses.begin(), statuses.end(), CL_SUCCESS) == count &&
+      code == CL_SUCCESS &&
+      std::all_of(statuses.begin(), statuses.end(), [](cl_int s) { return s == CL_SUCCESS; }) &&
       next.clBuildProgram(made, count, devices.data(), each[0].options, nullptr, nullptr) ==
           CL_SUCCESS;
   if (good) return made;

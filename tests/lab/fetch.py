@@ -21,7 +21,8 @@ from registry import COMPLETE, TRIPLETS, LabError, completed, folder, lab_dir, s
 
 TOOLS = ("apt-get", "apt-config", "dpkg-deb", "tar")
 PRUNED = ("doc", "doc-base", "man", "locale", "info", "lintian", "bug")
-MERGED_LINKS = {"amd64": ("bin", "sbin", "lib", "lib64"), "arm64": ("bin", "sbin", "lib")}
+MERGED_LINKS = {"amd64": ("bin", "sbin", "lib", "lib64"), "arm64": ("bin", "sbin", "lib"),
+                "i386": ("bin", "sbin", "lib")}
 
 
 def say(text, end="\n"):

@@ -163,6 +163,8 @@ TEST_CASE("a threshold counts different keys that vouch for the revision", "[sig
         "the pack is signed by 1 of the 2 required keys: 86D7ADFABB582CCD");
   CHECK(judge({ours, others}, 3, 0, &found) ==
         "the pack is signed by 2 of the 3 required keys: 86D7ADFABB582CCD, CE8C0BE528EE3616");
+  CHECK(mentions(judge({ours, others}, (std::uint64_t{1} << 32) + 1, 0, &found),
+                 "by 2 of the 4294967297 required keys"));  // not 1, where a size has 32 bits
   Signature forged = others;
   forged.bytes[0] ^= 1;
   CHECK(mentions(judge({ours, forged}, 2, 0, &found), "CE8C0BE528EE3616 does not fit"));
