@@ -203,17 +203,9 @@ Status import(const ImportKind &kind, const std::shared_ptr<const Loader> &loade
   return check_size(kind, code == CL_SUCCESS ? bytes : size, size);
 }
 
-// The order of the image's channels, or 0 if Kiln makes no such image.
-cl_channel_order order_of(unsigned channels) {
-  constexpr cl_channel_order orders[] = {0, CL_R, CL_RG, 0, CL_RGBA};
-  return channels < std::size(orders) ? orders[channels] : 0;
-}
-
-Status check_layout(const kiln_image_layout &layout, std::size_t *pitch) {
-  if (order_of(layout.channels) == 0) {
-    return Status::error(Code::bad_argument,
-                         {"an image has 1, 2 or 4 channels, not ", decimal(layout.channels)});
-  }
+// Gives the order of the channels, and the row pitch.
+Status check_layout(const kiln_image_layout &layout, cl_channel_order *order, std::size_t *pitch) {
+  if (Status e = order_of(layout.channels, order); !e.ok()) return e;
   if (layout.width == 0 || layout.height == 0 || layout.width > SIZE_MAX / layout.channels) {
     return refuse("the image's width and height must not be 0 or out of range");
   }
@@ -311,8 +303,8 @@ Status frame_by_arm(const std::shared_ptr<const Loader> &loader, void *hardware_
 
 // A plane is an image of the frame's image, with the frame's width and height.
 Status frame_by_qcom(const std::shared_ptr<const Loader> &loader, void *hardware_buffer,
-                     kiln_plane plane, const kiln_image_layout &layout, std::size_t pitch,
-                     const kiln_import_options &options, Memory *out) {
+                     kiln_plane plane, const kiln_image_layout &layout, cl_channel_order order,
+                     std::size_t pitch, const kiln_import_options &options, Memory *out) {
   const Device &device = *loader->device;
   const bool in_planes = plane != KILN_PLANE_NONE;
   if (in_planes && !device.capabilities.has_extension("cl_qcom_other_image")) {
@@ -328,7 +320,7 @@ Status frame_by_qcom(const std::shared_ptr<const Loader> &loader, void *hardware
     frame.width *= 2;
     frame.height *= 2;
   }
-  cl_image_format format = {in_planes ? kNv12Qcom : order_of(layout.channels), CL_UNORM_INT8};
+  cl_image_format format = {in_planes ? kNv12Qcom : order, CL_UNORM_INT8};
   cl_image_desc description = description_of(frame, in_planes ? 0 : pitch, nullptr);
   // A frame of two planes can only be read; its planes can also be written.
   const cl_mem_flags kernels = in_planes ? CL_MEM_READ_ONLY : flags.kernels;
@@ -390,8 +382,9 @@ Status import_hardware_buffer(const std::shared_ptr<const Loader> &loader, void 
 Status import_frame(const std::shared_ptr<const Loader> &loader, void *hardware_buffer,
                     kiln_plane plane, const kiln_image_layout &layout,
                     const kiln_import_options &options, Memory *out) {
+  cl_channel_order order = 0;
   std::size_t pitch = 0;
-  const Status e = check_layout(layout, &pitch);
+  const Status e = check_layout(layout, &order, &pitch);
   if (!e.ok()) return e;
   if (layout.offset != 0) return refuse("a plane of a hardware buffer has no offset");
   if (plane != KILN_PLANE_NONE && layout.channels != static_cast<unsigned>(plane)) {
@@ -406,7 +399,7 @@ Status import_frame(const std::shared_ptr<const Loader> &loader, void *hardware_
     return frame_by_arm(loader, hardware_buffer, plane, layout, options.access, out);
   }
   if (c.has_extension(kHardwareBuffer.qcom)) {
-    return frame_by_qcom(loader, hardware_buffer, plane, layout, pitch, options, out);
+    return frame_by_qcom(loader, hardware_buffer, plane, layout, order, pitch, options, out);
   }
   return no_way(kHardwareBuffer);
 }
@@ -415,8 +408,9 @@ Status image_from_buffer(const Memory &buffer, const kiln_image_layout &layout, 
   const std::shared_ptr<const Loader> &loader = buffer.loader;
   const Device &device = *loader->device;
   const OpenCL &cl = *device.cl;
+  cl_channel_order order = 0;
   std::size_t pitch = 0;
-  Status e = check_layout(layout, &pitch);
+  Status e = check_layout(layout, &order, &pitch);
   if (!e.ok()) return e;
   if (!device.capabilities.has_extension("cl_khr_image2d_from_buffer")) {
     return Status::error(Code::requirement, "the device has no cl_khr_image2d_from_buffer");
@@ -452,10 +446,10 @@ Status image_from_buffer(const Memory &buffer, const kiln_image_layout &layout, 
     if (code != CL_SUCCESS) return cl_failure("clRetainMemObject", code);
     out->external = Handle<cl_mem>(buffer.external.get(), cl.clReleaseMemObject);
   }
-  const cl_image_format format = {order_of(layout.channels), CL_UNORM_INT8};
+  const cl_image_format format = {order, CL_UNORM_INT8};
   const cl_image_desc description =
       description_of(layout, pitch, part ? part.get() : buffer.handle.get());
-  // No flags: those of the buffer.
+  // Without flags the image has the buffer's.
   cl_mem made = cl.clCreateImage(loader->context.get(), 0, &format, &description, nullptr, &code);
   describe(layout, out);
   return take_memory(loader, made, code, "clCreateImage of a buffer", buffer.map_flags, out);

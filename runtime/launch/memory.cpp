@@ -2,6 +2,8 @@
 // Chooses flags by who accesses the memory and by whether the device shares memory with the host.
 #include "runtime/launch/memory.hpp"
 
+#include <iterator>
+
 namespace kiln::runtime {
 
 namespace {
@@ -66,6 +68,14 @@ Status import_by_arm(const std::shared_ptr<const Loader> &loader,
   return take_memory(loader, made, code, "clImportMemoryARM", flags.map, out);
 }
 
+Status order_of(unsigned channels, cl_channel_order *out) {
+  constexpr cl_channel_order orders[] = {0, CL_R, CL_RG, 0, CL_RGBA};
+  *out = channels < std::size(orders) ? orders[channels] : 0;
+  if (*out != 0) return {};
+  return Status::error(Code::bad_argument,
+                       {"an image has 1, 2 or 4 channels, not ", decimal(channels)});
+}
+
 Status create_buffer(const std::shared_ptr<const Loader> &loader, std::size_t size,
                      kiln_access access, Memory *out) {
   if (size == 0) return Status::error(Code::bad_argument, "a buffer has at least 1 byte");
@@ -105,13 +115,9 @@ Status buffer_from_host(const std::shared_ptr<const Loader> &loader, void *memor
 
 Status create_image(const std::shared_ptr<const Loader> &loader, std::size_t width,
                     std::size_t height, unsigned channels, kiln_access access, Memory *out) {
-  const cl_channel_order orders[] = {0, CL_R, CL_RG, 0, CL_RGBA};
-  if (channels > 4 || orders[channels] == 0) {
-    return Status::error(Code::bad_argument,
-                         {"an image has 1, 2 or 4 channels, not ", decimal(channels)});
-  }
+  cl_image_format format = {0, CL_UNORM_INT8};
+  if (Status e = order_of(channels, &format.image_channel_order); !e.ok()) return e;
   const AccessFlags flags = flags_for(access);
-  const cl_image_format format = {orders[channels], CL_UNORM_INT8};
   cl_image_desc description = {};
   description.image_type = CL_MEM_OBJECT_IMAGE2D;
   description.image_width = width;

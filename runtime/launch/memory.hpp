@@ -37,6 +37,10 @@ AccessFlags flags_for(kiln_access access);
 constexpr std::size_t kHostAlignment = 4096;
 constexpr std::size_t kHostSizeMultiple = 64;
 
+// Sets `*out` to the order of that many channels; fails with Code::bad_argument for other numbers
+// than 1, 2 and 4.
+Status order_of(unsigned channels, cl_channel_order *out);
+
 // Takes what `call` made, or says why it made nothing. If the driver handed out `made` together
 // with an error, it is released.
 Status take_memory(const std::shared_ptr<const Loader> &loader, cl_mem made, cl_int code,

@@ -21,7 +21,9 @@ cl_mem CL_API_CALL import_memory(cl_context context, cl_mem_flags flags,
   f.imported = memory;
   f.imported_size = size;
   f.import_properties.clear();
-  while (*properties != 0) f.import_properties.push_back(*properties++);
+  for (; *properties != 0; properties += 2) {
+    f.import_properties.insert(f.import_properties.end(), properties, properties + 2);
+  }
   if (f.import_properties.at(1) == CL_IMPORT_TYPE_DMA_BUF_ARM) {
     f.imported_descriptor = *static_cast<const int *>(memory);
     f.imported = nullptr;

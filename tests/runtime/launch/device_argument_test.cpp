@@ -216,15 +216,16 @@ TEST_CASE("the planes of a frame in a buffer are images", "[device][every]") {
   const Image chroma = take(image_from_buffer(frame, layout));
   const Kernel kernel = take(Kernel::create(a.program, "plane"));
   require(kernel.set(1, a.to));
-  require(acquire_external(a.queue, frame));  // of memory that is nobody else's
+  require(acquire_external(a.queue, frame));  // does nothing: no one else uses this memory
   require(kernel.set(0, *luma));
   CHECK(a.run(kernel) == kNumbers);
   require(kernel.set(0, chroma));
   std::vector<std::uint32_t> pairs(kItems);
   std::iota(pairs.begin(), pairs.end(), 101u + 256u);
   const std::vector<std::uint32_t> seen = a.run(kernel);
-  if (seen[0] == 1 + 256 * 2) {
-    WARN("the driver takes an image of a part of a buffer for one of its beginning");  // Mesa 25.0
+  const std::string version = kiln_device_info(device().get(), "driver_version");
+  if (seen[0] == 1 + 256 * 2 && version.find("25.0.") == 0) {
+    WARN("Mesa 25.0 takes an image of a part of a buffer for one of its beginning");
   } else {
     CHECK(seen == pairs);
   }

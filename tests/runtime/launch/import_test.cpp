@@ -477,7 +477,7 @@ TEST_CASE("Arm's driver makes a frame or plane a buffer, and that an image", "[i
     CHECK(fake().made_images.back().flags == 0);
     CHECK(fake().made_images.back().description.mem_object != nullptr);
     CHECK(import_frame(r, KILN_PLANE_LUMA, layout(64, 32, 1)).empty());
-    CHECK(fake().import_properties == Properties{0x40B2, 0x41E2, 0x41EF});  // and 0, which ends it
+    CHECK(fake().import_properties == Properties{0x40B2, 0x41E2, 0x41EF, 0});
     CHECK(asked_for() == Asked{CL_R, 64, 32, 64});
     CHECK(import_frame(r, KILN_PLANE_CHROMA, layout(32, 16, 2, 64)).empty());
     CHECK(fake().import_properties == Properties{0x40B2, 0x41E2, 0x41EF, 1});
@@ -569,6 +569,7 @@ TEST_CASE("an image over part of a buffer keeps the device's rules", "[import]")
     CHECK(image_of(r, layout(4, 2, 2, 16, 32)).empty());
     CHECK(asked_for() == Asked{CL_RG, 4, 2, 16});
     CHECK(fake().made_part.origin == 32);
+    CHECK(fake().made_images.back().description.mem_object != kiln_buffer_cl(r.buffer));
     CHECK(fake().made_part.size == 32);
     const auto refused = [&](const kiln_image_layout &how, const char *message) {
       CHECK(image_of(r, how, KILN_ERROR_ARGUMENT) == message);
