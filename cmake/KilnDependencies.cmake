@@ -14,9 +14,11 @@ kiln_find_library(kiln_flatbuffers HEADER flatbuffers/flatbuffers.h PACKAGE libf
 
 if(KILN_BUILD_BUILDER)
   kiln_find_library(kiln_sodium HEADER sodium.h LIBRARY sodium PACKAGE libsodium-dev)
+  if(NOT WIN32)  # whose kiln.exe has no store
   kiln_find_library(kiln_sqlite HEADER sqlite3.h LIBRARY sqlite3 PACKAGE libsqlite3-dev)
   set_property(TARGET kiln_sqlite APPEND PROPERTY
     INTERFACE_LINK_LIBRARIES m Threads::Threads ${CMAKE_DL_LIBS})  # what the static library needs
+  endif()
   kiln_find_library(kiln_toml HEADER toml++/toml.h PACKAGE libtomlplusplus-dev)
   # toml++ 3.3 asserts what it checks afterwards: "[.a" would abort where assertions are on.
   target_compile_options(kiln_toml INTERFACE "-DTOML_ASSERT(expr)=static_assert(true)")

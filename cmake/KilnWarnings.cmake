@@ -37,10 +37,15 @@ function(kiln_small_code target)
 endfunction()
 
 # kiln_quick_compilation(TARGET): for code that parses and prints. CLI11 takes GCC
-# twice as long at -O3, and nothing there is worth it.
+# twice as long at -O3, and nothing there is worth it. For Windows -O0 gives so many sections that ar
+# and ld take minutes.
 function(kiln_quick_compilation target)
+  set(level -O1)
+  if(KILN_QUICK_BUILD AND NOT WIN32)
+    set(level -O0)
+  endif()
   target_compile_options(${target} PRIVATE
-    $<$<CONFIG:Release,RelWithDebInfo>:$<IF:$<BOOL:${KILN_QUICK_BUILD}>,-O0,-O1>>)
+    $<$<CONFIG:Release,RelWithDebInfo>:${level}>)
 endfunction()
 
 # kiln_unity_build(TARGET SEPARATE files... TOGETHER "folder..."...): with KILN_UNITY_BUILD, the

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <thread>
 
+#include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #ifdef __linux__
 #include <sched.h>
@@ -34,6 +37,19 @@ void allow_many_files() {
   if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
   files.rlim_cur = files.rlim_max;
   (void)setrlimit(RLIMIT_NOFILE, &files);
+}
+
+std::uint64_t resident_bytes(pid_t pid) {
+  std::ifstream statm("/proc/" + std::to_string(pid) + "/statm");
+  std::uint64_t pages = 0;
+  statm >> pages >> pages;
+  return statm ? pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
+}
+
+std::size_t terminal_columns(int output) {
+  constexpr std::size_t kUsualColumns = 80;
+  winsize size{};
+  return ioctl(output, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualColumns;
 }
 
 std::filesystem::path executable_folder() {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPUs and open files that this process may use, its variables, its executable's folder, and
-// the clock that start-up is measured with.
+// The CPUs and open files that this process may use, its variables, its executable's folder, the
+// memory that a process holds, a
+// terminal's width, and the clock that start-up is measured with.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
+
+#include <sys/types.h>
 
 namespace kiln::builder {
 
@@ -25,6 +29,13 @@ std::string variable(const char *name);
 // say. If a dynamic loader was started with the executable's path, as for drivers of another C
 // library, returns the folder of that path.
 std::filesystem::path executable_folder();
+
+// Returns the bytes that a process has in memory. 0 if there is no process, or the system does not
+// tell.
+std::uint64_t resident_bytes(pid_t pid);
+
+// Returns the width of the terminal that the descriptor `output` is; 80 if it is none.
+std::size_t terminal_columns(int output);
 
 using Clock = std::chrono::steady_clock;
 

@@ -12,6 +12,7 @@
 #include "builder/base/this_process.hpp"
 #include "builder/cli/common.hpp"
 #include "builder/cli/common_options.hpp"
+#include "builder/cli/compiling.hpp"
 #include "builder/cli/parse.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/jobs/build_observer.hpp"

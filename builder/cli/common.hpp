@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code that the subcommands share: their declarations, output, progress, exit codes, host tools.
+// Code that the subcommands share: their declarations, output, progress, exit codes.
 #pragma once
 
 #include <cstdio>
@@ -17,10 +17,8 @@
 #include "builder/base/builder_status.hpp"
 #include "builder/base/progress_text.hpp"
 #include "builder/base/this_process.hpp"
-#include "builder/compile/base_pack.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/inspect/pack_files.hpp"
-#include "builder/jobs/build_observer.hpp"
 #include "builder/launch/reference.hpp"
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/pack_folder.hpp"
@@ -35,23 +33,14 @@ extern const char *const kToolName;
 // estimated from the previous calls.
 void progress(const std::string &what, std::size_t done, std::size_t all);
 
+// Shows progress on standard error: on a terminal in one line that is overwritten, elsewhere as
+// occasional lines without control characters.
+void show_progress(const builder::ProgressState &progress);
+
 // Clears the progress line on the terminal, if there is one.
 void end_progress();
-
-class BuildProgress final : public builder::BuildObserver {
- public:
-  void planned(const builder::PlanCounts &counts, std::size_t workers) override;
-  void started(const builder::ObservedJob &job, std::size_t worker) override;
-  void ended(const builder::ObservedJob &job, const builder::JobEnd &end) override;
-  void still_running(const std::vector<builder::RunningJob> &running) override;
-
- private:
-  void show();
-
-  std::size_t all_ = 0, done_ = 0, compiled_ = 0, failed_ = 0;
-  std::map<std::size_t, std::string> running_;  // names by number
-  builder::Clock::time_point start_{};          // when the first job started
-};
+// Does so even if another process has shown it.
+void clear_progress();
 
 using builder::as_failed;
 using builder::check_output;
@@ -146,43 +135,7 @@ int end_output(int exit_code);
 // Adds --references and --no-check.
 void add_reference_options(CLI::App &command, builder::ReferenceOptions *options);
 
-// Default limit of a job's process, in bytes.
-inline constexpr std::uint64_t kJobMemory = std::uint64_t{4} << 30;
-
-// The contents to build from, and the variants that failed in the host step or have no IL.
-struct Input {
-  packs::Contents contents;
-  std::vector<builder::VariantFailure> failures;
-  std::vector<builder::VariantFailure> without_il;
-  // What a manifest's contents were made of: the manifest, its sources, the files that these
-  // include, and the host tools. Empty for a base pack or a spool.
-  std::set<std::string> files{};
-  std::size_t stored = 0;  // variants whose host step was in the store
-
-  int exit_code() const { return failures.empty() ? kDone : kSomeFailed; }
-};
-
-// Returns the width of the terminal that `output` is; 80 if it is none.
-std::size_t terminal_columns(int output);
-
 using builder::variable;
-
-// Paths of the host tools, by the variables KILN_CLANG, KILN_LLVM_SPIRV and KILN_SPIRV_VAL; empty:
-// they are searched for.
-struct HostTools {
-  std::string clang = variable("KILN_CLANG");
-  std::string llvm_spirv = variable("KILN_LLVM_SPIRV");
-  std::string spirv_val = variable("KILN_SPIRV_VAL");
-};
-bool is_manifest(const std::string &path);  // decides by the file name
-// Returns the contents to build from: a pack without its targets, or a manifest after its host
-// step. Prints every error and compiler message itself. If there is nothing to build from, returns
-// nothing and sets `*exit_code`.
-std::optional<Input> compile_manifest(const Result<builder::Manifest> &manifest,
-                                      const std::string &path, const HostTools &tools,
-                                      const builder::HostStepOptions &options, int *exit_code);
-std::optional<Input> read_input(const std::string &path, const HostTools &tools,
-                                const builder::HostStepOptions &options, int *exit_code);
 
 // Locks the output's folder, from before the output is read again until it is written, so that no
 // other command replaces its files. Says so if it has to wait.
@@ -190,9 +143,5 @@ packs::FolderLock lock_output(const std::string &path);
 
 // Adds --compress.
 void add_compress_option(CLI::App &command, packs::WriteOptions *options);
-
-// Calls builder::supervise(). An interrupt clears the progress line on the terminal, and prints
-// `text` if there is one.
-void supervise_command(const std::string &text = "");
 
 }  // namespace kiln::cli

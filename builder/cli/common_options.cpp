@@ -11,7 +11,6 @@
 #include "builder/base/names.hpp"
 #include "builder/base/this_process.hpp"
 #include "builder/cli/parse.hpp"
-#include "builder/store/store.hpp"
 #include "runtime/load/rungs.hpp"
 
 namespace kiln::cli {
@@ -102,25 +101,6 @@ void add_jobs_option(CLI::App &command, std::size_t *jobs) {
       ->type_name("N");
 }
 
-void add_root_option(CLI::App &command, builder::Roots *roots) {
-  command
-      .add_option_function<std::vector<std::string>>(
-          "--root",
-          [roots](const std::vector<std::string> &all) {
-            for (const std::string &one : all) {
-              const std::size_t equals = one.find('=');
-              if (equals == std::string::npos || equals == 0 || equals + 1 == one.size()) {
-                throw CLI::ValidationError("--root", "expected NAME=DIR, not " + one);
-              }
-              (*roots)[one.substr(0, equals)] = one.substr(equals + 1);
-            }
-          },
-          "Folder of the manifest's paths NAME:PATH; overrides its [roots]; repeatable")
-      ->type_name("NAME=DIR")
-      ->expected(1)
-      ->take_all();
-}
-
 void add_timeout_option(CLI::App &command, std::chrono::milliseconds *time, const char *what) {
   command
       .add_option_function<double>(
@@ -197,18 +177,6 @@ void add_without_option(CLI::App &command, unsigned *flags) {
       ->allow_extra_args(false)
       ->check(CLI::IsMember(words).description(""))
       ->type_name("RUNG,...");
-}
-
-void add_store_option(CLI::App &command, std::string *file, const char *what) {
-  *file = builder::default_store();
-  command
-      .add_option_function<std::string>(
-          "--store",
-          [file](const std::string &named) {
-            if (!named.empty()) *file = named == "none" ? "" : named;
-          },
-          std::string(what) + "; default: KILN_STORE, else kiln/jobs.sqlite in the user's cache")
-      ->type_name("FILE");
 }
 
 }  // namespace kiln::cli

@@ -8,10 +8,8 @@
 #include <vector>
 
 #include "builder/cli/common.hpp"
-#include "builder/jobs/plan.hpp"
 #include "builder/launch/run_program.hpp"
-#include "builder/publish/minisign.hpp"
-#include "builder/virtual/virtual_devices.hpp"
+#include "builder/publish/public_keys.hpp"
 
 namespace kiln::cli {
 
@@ -38,8 +36,6 @@ CLI::Validator not_empty();
 void add_json_flag(CLI::App &command, bool *json, int schema = 1);
 // Adds --jobs, with its default.
 void add_jobs_option(CLI::App &command, std::size_t *jobs);
-// Adds --root.
-void add_root_option(CLI::App &command, builder::Roots *roots);
 // Adds --timeout; `what` is its text in the help.
 void add_timeout_option(CLI::App &command, std::chrono::milliseconds *time, const char *what);
 
@@ -54,9 +50,5 @@ Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::stri
 void add_rung_option(CLI::App &command, std::string *rung);
 // Adds --without, which adds the KILN_LOAD_* bits that leave out the named rungs.
 void add_without_option(CLI::App &command, unsigned *flags);
-
-// Adds --store, with its default; an empty file means none. `what` describes its value in the help.
-void add_store_option(CLI::App &command, std::string *file,
-                      const char *what = "Database of finished jobs, or the word none");
 
 }  // namespace kiln::cli

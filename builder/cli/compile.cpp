@@ -9,6 +9,7 @@
 
 #include "builder/base/atomic_text_file.hpp"
 #include "builder/cli/common_options.hpp"
+#include "builder/cli/compiling.hpp"
 #include "builder/compile/prove_text.hpp"
 #include "builder/compile/recorded_parameters.hpp"
 #include "builder/inspect/pack_check.hpp"

@@ -18,8 +18,9 @@
 #include "builder/inspect/overlay_folder.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/inspect/report_sum.hpp"
-#include "builder/process/fork_call.hpp"
+#include "builder/process/child_result.hpp"
 #include "builder/process/run_tool.hpp"
+#include "builder/process/temporary_folder.hpp"
 #include "kiln/packs/pack_folder.hpp"
 
 namespace kiln::cli {

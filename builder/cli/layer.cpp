@@ -17,9 +17,10 @@
 #include "builder/cli/parse.hpp"
 #include "builder/inspect/report_sum.hpp"
 #include "builder/layer/record_summary.hpp"
+#include "builder/process/child_result.hpp"
 #include "builder/process/foreground.hpp"
-#include "builder/process/fork_call.hpp"
-#include "builder/publish/minisign.hpp"
+#include "builder/process/temporary_folder.hpp"
+#include "builder/publish/public_keys.hpp"
 #include "kiln/packs/signatures.hpp"
 
 namespace kiln::cli {
@@ -191,7 +192,7 @@ int serve(ServeArguments arguments) {
   for (const std::string &word : arguments.command)
     words.push_back(const_cast<char *>(word.c_str()));
   words.push_back(nullptr);
-  restore_signals();
+  builder::restore_signals();
   execvp(words[0], words.data());
   return fail({Code::no_opencl, arguments.command[0] + ": " + std::strerror(errno)});
 }

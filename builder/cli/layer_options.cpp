@@ -156,7 +156,7 @@ Result<builder::ProcessExit> run_under_layer(const std::vector<std::string> &com
                                              bool aside) {
   const builder::ProcessExit exit = builder::run_foreground(command, [&] {
     set_variables(variables, mode);  // this process has one thread, so the child may
-    restore_signals();
+    builder::restore_signals();
     if (aside) dup2(STDERR_FILENO, STDOUT_FILENO);
   });
   if (exit.end != builder::ProcessEnd::not_started) return exit;

@@ -9,7 +9,7 @@
 #include "builder/cli/common_options.hpp"
 #include "builder/layer/icd_loader.hpp"
 #include "builder/layer/layer_environment.hpp"
-#include "builder/process/child_process.hpp"
+#include "builder/process/child_result.hpp"
 
 namespace kiln::cli {
 

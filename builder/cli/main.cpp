@@ -12,6 +12,7 @@
 #include "builder/cli/parse.hpp"
 #include "builder/device/virtual_device.hpp"
 #include "builder/jobs/posed_jobs.hpp"
+#include "builder/process/foreground.hpp"
 
 const char *const kiln::cli::kToolName = "kiln";
 
@@ -58,6 +59,7 @@ int main(int argc, char **argv) {
   if (name == "build" || name == "watch" || answers) restart_with_fixed_addresses(argv);
   [[maybe_unused]] const int chosen = sodium_init();  // the processor's fastest hash function
   if (answers) return kiln::builder::answer_posed_jobs(argv[2]);
+  kiln::builder::prepare_signals();
   return run_command_line(
       "Compiles OpenCL kernels once for each kind of device, with its driver, and packs the "
       "result.",

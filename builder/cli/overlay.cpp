@@ -16,11 +16,12 @@
 #include <fmt/format.h>
 
 #include "builder/cli/common_options.hpp"
+#include "builder/cli/compiling.hpp"
 #include "builder/inspect/overlay_folder.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/layer/overlay_build.hpp"
-#include "builder/process/fork_call.hpp"
+#include "builder/process/temporary_folder.hpp"
 #include "builder/publish/minisign.hpp"
 #include "kiln/overlay.h"
 #include "kiln/packs/pack_folder.hpp"

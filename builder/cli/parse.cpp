@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <csignal>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
@@ -13,7 +12,6 @@
 #include <unistd.h>
 
 #include "builder/base/names.hpp"
-#include "builder/process/fork_call.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -44,7 +42,7 @@ constexpr std::size_t kNarrowestHelp = 60;
 // within limits.
 std::size_t help_width() {
   const std::string columns = variable("COLUMNS");
-  const std::size_t width = columns.empty() ? terminal_columns(STDOUT_FILENO)
+  const std::size_t width = columns.empty() ? builder::terminal_columns(STDOUT_FILENO)
                                             : std::strtoul(columns.c_str(), nullptr, 10);
   return std::clamp(width, kNarrowestHelp, kWidestHelp);
 }
@@ -192,27 +190,10 @@ int help(const CLI::App &app, int argc, char **argv) {
   return kDone;
 }
 
-using Handler = void (*)(int);
-
-// The handlers with which this process was started.
-Handler pipe_handler = SIG_DFL;
-Handler file_size_handler = SIG_DFL;
-
-// Ignores the signals of failed writes, so that a failed write is an error like any other.
-void ignore_signals() {
-  pipe_handler = std::signal(SIGPIPE, SIG_IGN);
-  file_size_handler = std::signal(SIGXFSZ, SIG_IGN);
-}
-
 }  // namespace
 
 CLI::Validator as_validator(Status (*check)(const std::string &word), const char *type_name) {
   return {[check](const std::string &word) { return check(word).message; }, type_name};
-}
-
-void restore_signals() {
-  std::signal(SIGPIPE, pipe_handler);
-  std::signal(SIGXFSZ, file_size_handler);
 }
 
 int run_command_line(const char *description, std::initializer_list<AddCommand> commands, int argc,
@@ -224,13 +205,10 @@ int run_command_line(const char *description, std::initializer_list<AddCommand> 
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.formatter(std::make_shared<Help>());
   app.require_subcommand(1);
+  app.allow_windows_style_options(false);  // "/packs/app.kiln" is a path
   app.footer(kExitCodes);
   Command command;
   for (const AddCommand add : commands) add(app, &command);
-  ignore_signals();
-  // The parent may have SIGCHLD ignored; then children could not be waited for.
-  std::signal(SIGCHLD, SIG_DFL);
-  builder::pass_on_interrupts();
   try {
     if (argc > 1 && std::string_view(argv[1]) == "help") return end_output(help(app, argc, argv));
     app.parse(argc, argv);

@@ -20,7 +20,4 @@ int run_command_line(const char *description, std::initializer_list<AddCommand> 
 // valid. All checks go through this adaptor.
 CLI::Validator as_validator(Status (*check)(const std::string &word), const char *type_name);
 
-// Restores the signals that run_command_line() ignores, for a program that replaces this one.
-void restore_signals();
-
 }  // namespace kiln::cli

@@ -8,7 +8,7 @@
 #include "builder/device/opened_device.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/layer/layer_environment.hpp"
-#include "builder/publish/minisign.hpp"
+#include "builder/publish/public_keys.hpp"
 #include "builder/startup/warm.hpp"
 #include "runtime/provision/mesa_cache.hpp"
 #include "runtime/provision/mesa_provision.hpp"

@@ -18,6 +18,7 @@
 #include "builder/launch/work.hpp"
 #include "builder/problem/plane.hpp"
 #include "builder/problem/png.hpp"
+#include "kiln/packs/path.hpp"
 #include "runtime/load/rungs.hpp"
 
 namespace kiln::cli {
@@ -128,10 +129,10 @@ Result<builder::Parameters> parse_parameters(const std::vector<std::string> &wor
 // Returns "out.png", or "out-x.png" for a plane called x.
 std::string plane_path(const std::string &path, const std::string &plane) {
   if (plane.empty()) return path;
-  const std::filesystem::path p(path);
-  return (p.parent_path() /
-          fmt::format("{}-{}{}", p.stem().string(), plane, p.extension().string()))
-      .string();
+  const std::filesystem::path p = packs::to_path(path);
+  const std::string name =
+      packs::from_path(p.stem()) + "-" + plane + packs::from_path(p.extension());
+  return packs::from_path(p.parent_path() / packs::to_path(name));
 }
 
 Status write_planes(const std::vector<builder::Plane> &planes, const std::string &path) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "builder/cli/common_options.hpp"
+#include "builder/cli/compiling.hpp"
 #include "builder/cli/parse.hpp"
 #include "builder/store/maintenance.hpp"
 #include "kiln/packs/output_file.hpp"

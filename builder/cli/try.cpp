@@ -12,10 +12,12 @@
 
 #include "builder/cli/layer_options.hpp"
 #include "builder/cli/parse.hpp"
+#include "builder/device/driver_caches.hpp"
 #include "builder/inspect/report_sum.hpp"
 #include "builder/layer/record_summary.hpp"
+#include "builder/process/child_result.hpp"
 #include "builder/process/foreground.hpp"
-#include "builder/process/fork_call.hpp"
+#include "builder/process/temporary_folder.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -86,7 +88,7 @@ void print_failure(const char *which, const builder::ProcessExit &exit) {
 int run_kiln(std::vector<std::string> words, bool is_quiet) {
   words.insert(words.begin(), builder::executable_folder() / "kiln");
   const builder::ProcessExit exit = builder::run_foreground(words, [is_quiet] {
-    restore_signals();
+    builder::restore_signals();
     dup2(is_quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : STDERR_FILENO, STDOUT_FILENO);
   });
   if (exit.end == builder::ProcessEnd::not_started) return kNoDevice;

@@ -8,6 +8,7 @@
 
 #include "builder/base/names.hpp"
 #include "builder/cli/common_options.hpp"
+#include "builder/cli/compiling.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/tune/tune.hpp"
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "builder/cli/common_options.hpp"
+#include "builder/cli/compiling.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/layer/layer_environment.hpp"
 

@@ -10,7 +10,7 @@
 
 #include <sys/stat.h>
 
-#include "builder/process/child_process.hpp"
+#include "builder/process/child_result.hpp"
 
 namespace kiln::builder {
 namespace {

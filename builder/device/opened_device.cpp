@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists devices in a child process, sets the variables that tell drivers where their caches are,
-// finds a device again by index and binary key, and finds Mesa's threads in proc(5).
+// Lists devices in a child process, and finds a device again by index and binary key.
 #include "builder/device/opened_device.hpp"
 
 #include <chrono>
@@ -10,14 +9,13 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <thread>
 
 #include <fmt/format.h>
 
 #include "builder/base/names.hpp"
+#include "builder/device/driver_caches.hpp"
 #include "builder/process/fork_call.hpp"
 #include "runtime/overlay/driver_number.hpp"
-#include "runtime/provision/mesa_provision.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -27,8 +25,6 @@ using runtime::Field;
 
 constexpr std::chrono::seconds kListTimeout{60};
 constexpr std::chrono::hours kPosedListTimeout{1};  // the process that posed the driver has its own
-
-std::string caches_of_opening;  // set by begin_caches_with()
 
 // Facts travel as bytes: a driver's string may not be UTF-8.
 json raw_identity(const runtime::Identity &identity) {
@@ -61,7 +57,7 @@ Status load_and_list(std::shared_ptr<const runtime::OpenCL> *cl,
 // be a driver's caches.
 std::set<std::string> loaded_libraries() {
   std::error_code ignored;
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
   std::set<std::string> files;
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -75,8 +71,7 @@ std::set<std::string> loaded_libraries() {
 }
 
 json describe_all() {
-  const char *const listed = std::getenv(kListedCaches);
-  if (listed != nullptr) runtime::point_mesa_at(listed);
+  const bool kept = keep_listed_caches();
   std::shared_ptr<const runtime::OpenCL> cl;
   std::vector<runtime::DeviceId> ids;
   if (Status s = load_and_list(&cl, &ids); !s.ok()) return to_json(s);
@@ -87,7 +82,7 @@ json describe_all() {
                        {"capabilities", device->capabilities},
                        {"driver_number", runtime::driver_number(*device)}});
   }
-  if (listed != nullptr) await_mesa();
+  if (kept) await_mesa();
   return {{"devices", devices}, {"libraries", loaded_libraries()}};
 }
 
@@ -105,39 +100,6 @@ DeviceInfo device_from(const json &in, std::size_t index) {
   info.capabilities = in.at("capabilities").get<runtime::Capabilities>();
   info.capabilities.profile = info.description.profile;
   return info;
-}
-
-namespace fs = std::filesystem;
-
-// A thread of this process, as proc(5) shows it.
-struct Thread {
-  std::string name;
-  char state = '?';
-};
-
-Thread read_thread(const fs::path &task) {
-  std::string stat;
-  std::getline(std::ifstream(task / "stat"), stat);
-  const std::size_t begin = stat.find('(');
-  const std::size_t end = stat.rfind(')');
-  if (begin == std::string::npos || end == std::string::npos || end + 2 >= stat.size()) return {};
-  return {stat.substr(begin + 1, end - begin - 1), stat[end + 2]};
-}
-
-// Returns whether all of Mesa's disk threads sleep. A thread that has not run yet has its creator's
-// name, maybe this thread's name, and may turn out to be a disk thread.
-bool disk_threads_sleep() {
-  std::error_code ignored;
-  const fs::path self = "/proc/thread-self";
-  const std::string own_name = read_thread(self).name;
-  const fs::path own = fs::read_symlink(self, ignored).filename();
-  for (const auto &task : fs::directory_iterator("/proc/self/task", ignored)) {
-    if (task.path().filename() == own) continue;
-    const Thread thread = read_thread(task.path());
-    const bool concerns = thread.name.find("disk$") != std::string::npos || thread.name == own_name;
-    if (concerns && thread.state != 'S') return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -184,27 +146,6 @@ Result<std::vector<DeviceInfo>> find_devices(const std::string &selector) {
   return Status(Code::no_device, std::move(text));
 }
 
-void begin_caches_with(const std::string &opened) { caches_of_opening = opened; }
-
-void use_driver_caches(const std::string &folder) {
-  std::error_code ignored;
-  std::filesystem::create_directories(folder, ignored);
-  const auto begin_with = [&](const std::filesystem::path &caches) {
-    using Copy = std::filesystem::copy_options;
-    std::filesystem::copy(caches, folder, Copy::recursive | Copy::skip_existing, ignored);
-  };
-  if (const char *const listed = std::getenv(kListedCaches); listed != nullptr) begin_with(listed);
-  if (!caches_of_opening.empty()) {
-    for (const auto &opened : std::filesystem::directory_iterator(caches_of_opening, ignored)) {
-      begin_with(opened.path());
-    }
-  }
-  setenv("POCL_CACHE_DIR", folder.c_str(), 1);
-  runtime::point_mesa_at(folder.c_str());
-  setenv("CUDA_CACHE_DISABLE", "1", 1);
-  setenv("NEO_CACHE_PERSISTENT", "0", 1);
-}
-
 Status OpenedDevice::open(const DeviceInfo &info) {
   std::shared_ptr<const runtime::OpenCL> cl;
   std::vector<runtime::DeviceId> ids;
@@ -216,15 +157,6 @@ Status OpenedDevice::open(const DeviceInfo &info) {
                                  " is not the one that was listed"};
   }
   return runtime::create_context(*device, &context);
-}
-
-void await_mesa() {
-  constexpr int kCalm = 3;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  for (int calm = 0; calm < kCalm && std::chrono::steady_clock::now() < end;) {
-    calm = disk_threads_sleep() ? calm + 1 : 0;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
 }
 
 }  // namespace kiln::builder

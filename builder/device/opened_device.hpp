@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists this machine's devices, and prepares a child process to work on one: moves the driver's
-// caches, opens the device, and waits for its caches.
+// Lists this machine's devices, and opens one in a child process.
 #pragma once
 
 #include <memory>
@@ -12,12 +11,6 @@
 #include "runtime/device/device.hpp"
 
 namespace kiln::builder {
-
-// The variable with which a process of a posed driver (builder/virtual) names the folder for the
-// caches that the driver fills when it is listed. They hold no kernel, and are the beginning of
-// the process's other caches: Mesa would translate libclc again for each. Caches with a file for
-// each entry (builder/finish/mesa_cache_folder.hpp) begin empty.
-inline constexpr char kListedCaches[] = "KILN_LISTED_CACHES";
 
 // Lists the devices in a child process. Fails with Code::no_opencl or Code::no_device if there is
 // no OpenCL library, platform or device, and with Code::process if a driver died.
@@ -34,17 +27,6 @@ std::vector<DeviceInfo> select_devices(const std::vector<DeviceInfo> &devices,
 // are none; the message then lists all devices.
 Result<std::vector<DeviceInfo>> find_devices(const std::string &selector);
 
-// Moves this process's driver caches below `folder`, one file each; they are empty if the folder
-// holds no files and neither kListedCaches nor begin_caches_with() names any. Call before the
-// process loads a driver, if the user's caches must not help it or its caches must be known. Caches
-// that cannot be moved are switched off.
-void use_driver_caches(const std::string &folder);
-
-// From now on, use_driver_caches() in this process and those forked from it begins with a copy of
-// the caches in each folder of `opened`, which drivers wrote when devices were opened: Mesa
-// translates OpenCL's library then, which takes seconds. Nothing is copied once `opened` is gone.
-void begin_caches_with(const std::string &opened);
-
 struct OpenedDevice {
   std::shared_ptr<const runtime::Device> device;
   runtime::Handle<cl_context> context;
@@ -55,9 +37,5 @@ struct OpenedDevice {
   // can be made.
   Status open(const DeviceInfo &info);
 };
-
-// Waits, at most 10 seconds, until Mesa's threads have written to disk what this process compiled.
-// Returns within milliseconds if no thread has anything to write.
-void await_mesa();
 
 }  // namespace kiln::builder

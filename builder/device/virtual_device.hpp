@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "builder/base/builder_status.hpp"
-#include "builder/process/child_process.hpp"
+#include "builder/process/child_result.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {

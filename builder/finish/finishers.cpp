@@ -10,7 +10,7 @@
 #include "builder/base/build_log.hpp"
 #include "builder/base/this_process.hpp"
 #include "builder/finish/launch_twice.hpp"
-#include "builder/process/child_process.hpp"
+#include "builder/process/child_result.hpp"
 #include "runtime/launch/enqueue.hpp"
 #include "runtime/overlay/cuda_linker.hpp"
 

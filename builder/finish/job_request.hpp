@@ -8,7 +8,7 @@
 
 #include "builder/device/device_info.hpp"
 #include "builder/finish/launch_sizes.hpp"
-#include "builder/process/serving_child.hpp"
+#include "builder/process/child_result.hpp"
 #include "kiln/packs/contents.hpp"
 #include "runtime/identity/requirements.hpp"
 

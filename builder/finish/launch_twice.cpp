@@ -2,6 +2,7 @@
 // Launches the same small problem twice and checks whether the outputs changed at all; repeats each
 // recorded launch and compares the times of the repetitions.
 #include "builder/finish/launch_twice.hpp"
+#include "builder/device/driver_caches.hpp"
 
 #include <algorithm>
 #include <cmath>

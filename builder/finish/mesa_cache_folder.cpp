@@ -2,6 +2,7 @@
 // Fills a cache folder from packs, opens a device with an empty folder, and reads and writes a
 // cache of files, which lie two levels deep: "ab/cdef...", 40 digits or 64.
 #include "builder/finish/mesa_cache_folder.hpp"
+#include "builder/device/driver_caches.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -11,7 +11,7 @@
 
 #include "builder/base/builder_status.hpp"
 #include "builder/device/device_info.hpp"
-#include "builder/process/fork_call.hpp"
+#include "builder/process/temporary_folder.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/contents.hpp"
 

@@ -15,6 +15,7 @@
 
 #include "builder/device/device_info.hpp"
 #include "kiln/packs/bytes.hpp"
+#include "kiln/packs/path.hpp"
 #include "kiln/packs/text.hpp"
 #include "runtime/load/rungs.hpp"
 
@@ -241,11 +242,11 @@ Status FleetReader::add_file(const std::string &path, Kind kind) {
     return add(std::cin, "standard input", kind);
   }
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
+  if (std::filesystem::is_directory(packs::to_path(path), error)) {
     return {Code::bad_input, fmt::format("{}: {}", path, std::strerror(EISDIR))};
   }
   errno = 0;
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream in(packs::to_path(path), std::ios::binary);
   if (!in.is_open()) return {Code::bad_input, fmt::format("{}: {}", path, std::strerror(errno))};
   return add(in, path, kind);
 }

@@ -10,6 +10,7 @@
 #include "builder/inspect/pack_check.hpp"
 #include "builder/inspect/printable.hpp"
 #include "kiln/packs/output_file.hpp"
+#include "kiln/packs/path.hpp"
 
 namespace kiln::builder {
 
@@ -54,7 +55,9 @@ Status check_program(const packs::Contents &contents, const std::string &pack,
 Status check_output(const std::string &path, const std::vector<std::string> &inputs) {
   std::error_code ignored;
   for (const std::string &input : inputs) {
-    if (path != input && !std::filesystem::equivalent(path, input, ignored)) continue;
+    if (path != input &&
+        !std::filesystem::equivalent(packs::to_path(path), packs::to_path(input), ignored))
+      continue;
     return {Code::bad_argument,
             fmt::format("{} is an input; writing the output there would destroy it", path)};
   }

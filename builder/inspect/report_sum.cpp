@@ -18,6 +18,7 @@
 
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
+#include "kiln/packs/path.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/load/rungs.hpp"
 
@@ -370,7 +371,7 @@ Status each_line(std::istream &in, const std::string &name,
 Status each_line_of(const std::string &path,
                     const std::function<void(std::string_view line, std::size_t number)> &use) {
   errno = 0;
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(packs::to_path(path), std::ios::binary);
   if (!file.is_open()) return {Code::failed, path + ": " + std::strerror(errno)};
   return each_line(file, path, use);
 }
@@ -400,8 +401,8 @@ namespace {
 Status add_report_folder(const std::string &path, ReportSums *sums) {
   std::vector<std::string> files;
   std::error_code error;
-  for (const auto &entry : std::filesystem::directory_iterator(path, error)) {
-    if (entry.path().extension() == ".jsonl") files.push_back(entry.path().string());
+  for (const auto &entry : std::filesystem::directory_iterator(packs::to_path(path), error)) {
+    if (entry.path().extension() == ".jsonl") files.push_back(packs::from_path(entry.path()));
   }
   if (error) return {Code::failed, path + ": " + error.message()};
   std::sort(files.begin(), files.end());
@@ -419,7 +420,8 @@ Status add_report(const std::string &path, ReportSums *sums) {
     return add_report_lines(std::cin, "standard input", sums);
   }
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return add_report_folder(path, sums);
+  if (std::filesystem::is_directory(packs::to_path(path), error))
+    return add_report_folder(path, sums);
   return each_line_of(path, [&](std::string_view line, std::size_t number) {
     add_report_line(line, path, number, sums);
   });

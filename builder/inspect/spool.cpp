@@ -11,6 +11,7 @@
 
 #include "builder/inspect/pack_files.hpp"
 #include "kiln/packs/pack_folder.hpp"
+#include "kiln/packs/path.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -45,7 +46,7 @@ struct Family {
 };
 
 std::string read_bytes(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(packs::to_path(path), std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

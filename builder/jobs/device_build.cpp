@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the plan's jobs in parallel, and merges their results with earlier builds.
 #include "builder/jobs/device_build.hpp"
+#include "builder/device/driver_caches.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -21,7 +22,8 @@
 #include "builder/jobs/earlier.hpp"
 #include "builder/jobs/job.hpp"
 #include "builder/jobs/job_store.hpp"
-#include "builder/process/fork_call.hpp"
+#include "builder/process/child_process.hpp"
+#include "builder/process/temporary_folder.hpp"
 #include "builder/process/worker_pool.hpp"
 #include "builder/prove/proof.hpp"
 #include "builder/prove/result_check.hpp"

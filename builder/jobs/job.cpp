@@ -2,6 +2,7 @@
 // Compiles one variant with the driver. Gives orders to the process that does so, retries after a
 // death, and has binaries proven.
 #include "builder/jobs/job.hpp"
+#include "builder/device/driver_caches.hpp"
 
 #include <filesystem>
 #include <optional>

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "builder/jobs/job.hpp"
-#include "builder/process/child_process.hpp"
+#include "builder/process/child_result.hpp"
 #include "builder/prove/result_check.hpp"
 #include "runtime/identity/requirements.hpp"
 #include "runtime/opencl/library.hpp"

@@ -12,7 +12,8 @@
 #include "builder/device/virtual_device.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/jobs/job.hpp"
-#include "builder/process/fork_call.hpp"
+#include "builder/process/serving_child.hpp"
+#include "builder/process/temporary_folder.hpp"
 #include "kiln/packs/writer.hpp"
 
 namespace kiln::builder {

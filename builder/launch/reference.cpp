@@ -8,8 +8,6 @@
 #include <fstream>
 #include <iterator>
 
-#include <dlfcn.h>
-
 #include <fmt/format.h>
 
 #include "builder/base/this_process.hpp"
@@ -18,7 +16,9 @@
 #include "builder/launch/workload.hpp"
 #include "builder/problem/plane.hpp"
 #include "builder/process/fork_call.hpp"
+#include "kiln/packs/path.hpp"
 #include "kiln/reference.h"
+#include "runtime/opencl/dynamic_library.hpp"
 
 namespace kiln::builder {
 
@@ -45,8 +45,16 @@ using Kind = ReferenceSpec::Kind;
 constexpr std::chrono::minutes kTimeout{10};  // for one call of a library
 
 fs::path folder_of(const std::string &path) {
-  const fs::path folder = fs::path(path).parent_path();
+  const fs::path folder = packs::to_path(path).parent_path();
   return folder.empty() ? "." : folder;
+}
+
+// Returns the name that this system gives a library: libmine.dll on Windows, for libmine.so.
+std::string library_here(std::string name) {
+#ifdef _WIN32
+  if (name.ends_with(".so")) name.replace(name.size() - 3, 3, ".dll");
+#endif
+  return name;
 }
 
 // Returns the file's path in the first folder that has it.
@@ -54,9 +62,9 @@ Result<std::string> find_file(const std::string &name, const std::vector<fs::pat
   std::string looked;
   for (const fs::path &folder : folders) {
     std::error_code error;
-    const fs::path path = folder / name;
-    if (fs::is_regular_file(path, error)) return path.string();
-    looked += (looked.empty() ? "" : " or ") + folder.string();
+    const fs::path path = folder / packs::to_path(name);
+    if (fs::is_regular_file(path, error)) return packs::from_path(path);
+    looked += (looked.empty() ? "" : " or ") + packs::from_path(folder);
   }
   return Status(Code::failed, fmt::format("{} is not in {}", name, looked));
 }
@@ -66,12 +74,12 @@ Status read_planes(const std::string &path, std::vector<Plane> *planes) {
   std::uint64_t expected = 0;
   for (const Plane &plane : *planes) expected += plane.pixels.size();
   std::error_code error;
-  const std::uint64_t bytes = fs::file_size(path, error);
+  const std::uint64_t bytes = fs::file_size(packs::to_path(path), error);
   if (error) return {Code::failed, path + ": " + error.message()};
   if (bytes != expected) {
     return {Code::failed, fmt::format("{} has {} bytes, not {}", path, bytes, expected)};
   }
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(packs::to_path(path), std::ios::binary);
   for (Plane &plane : *planes) {
     file.read(reinterpret_cast<char *>(plane.pixels.data()),
               static_cast<std::streamsize>(plane.pixels.size()));
@@ -89,10 +97,13 @@ std::vector<Plane> blank_planes(const std::vector<PlaneShape> &shapes, const Pro
 // for a child process, since the library may end the process.
 Result<kiln_reference_function *> load_reference(const std::string &path,
                                                  const std::string &function) {
-  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return Status(Code::failed, dlerror());
-  auto *version =
-      reinterpret_cast<decltype(&kiln_reference_version)>(dlsym(library, kVersionFunction));
+  void *library = runtime::open_library(path.c_str());
+  if (library == nullptr) {
+    const char *fault = runtime::library_fault();
+    return Status(Code::failed, fault != nullptr ? fault : path + ": cannot be loaded");
+  }
+  auto *version = reinterpret_cast<decltype(&kiln_reference_version)>(
+      runtime::library_function(library, kVersionFunction));
   if (version == nullptr) {
     return Status(Code::failed, fmt::format("{}: no reference library: it does not export {}", path,
                                             kVersionFunction));
@@ -102,7 +113,8 @@ Result<kiln_reference_function *> load_reference(const std::string &path,
                   fmt::format("{}: made for version {} of kiln/reference.h; this is version {}",
                               path, version(), KILN_REFERENCE_VERSION));
   }
-  auto *found = reinterpret_cast<kiln_reference_function *>(dlsym(library, function.c_str()));
+  auto *found = reinterpret_cast<kiln_reference_function *>(
+      runtime::library_function(library, function.c_str()));
   if (found == nullptr) {
     return Status(Code::failed, fmt::format("{}: exports no function {}", path, function));
   }
@@ -155,9 +167,10 @@ Result<Reference> Reference::find(const packs::Program &program, const std::stri
     return found.failure("the pack has no such variant");
   }
   std::vector<fs::path> folders;
-  if (!options.folder.empty()) folders.emplace_back(options.folder);
+  if (!options.folder.empty()) folders.push_back(packs::to_path(options.folder));
   folders.push_back(spec.kind == Kind::file ? folder_of(pack_path) : executable_folder());
-  Status status = find_file(spec.name, folders).move_to(&found.path_);
+  const std::string name = spec.kind == Kind::library ? library_here(spec.name) : spec.name;
+  Status status = find_file(name, folders).move_to(&found.path_);
   if (status.ok() && !spec.input.empty()) {
     status = find_file(spec.input, folders).move_to(&found.input_);
   }
@@ -173,7 +186,7 @@ Result<std::string> Reference::content() const {
   }
   for (const std::string &path : {path_, input_}) {
     if (path.empty()) continue;
-    std::ifstream file(path, std::ios::binary);
+    std::ifstream file(packs::to_path(path), std::ios::binary);
     const packs::Bytes bytes{std::istreambuf_iterator<char>(file), {}};
     if (!file) return failure(path + " cannot be read");
     all += " " + packs::hex(packs::blake2b({bytes.data(), bytes.size()}));

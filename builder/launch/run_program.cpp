@@ -12,7 +12,6 @@
 
 #include "builder/launch/opened_pack.hpp"
 #include "builder/problem/plane.hpp"
-#include "builder/process/child_process.hpp"
 #include "builder/process/fork_call.hpp"
 #include "kiln/driver.hpp"
 #include "runtime/load/report.hpp"

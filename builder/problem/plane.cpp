@@ -50,7 +50,7 @@ Difference compare(const Plane &got, const Plane &expected, double allowed) {
   return result;
 }
 
-constexpr const char *kNames[] = {"unchecked", "exact", "within", "wrong"};
+constexpr const char *kCheckNames[] = {"unchecked", "exact", "within", "wrong"};
 
 bool same_shape(const Plane &a, const Plane &b) {
   return a.type == b.type && a.channels == b.channels && a.width == b.width &&
@@ -128,12 +128,12 @@ std::vector<Plane> planes_from(const json &in) {
   return planes;
 }
 
-const char *check_name(Check check) { return kNames[static_cast<std::size_t>(check)]; }
+const char *check_name(Check check) { return kCheckNames[static_cast<std::size_t>(check)]; }
 
 std::optional<Check> check_from_name(std::string_view name) {
-  const auto *const found = std::find(std::begin(kNames), std::end(kNames), name);
-  if (found == std::end(kNames)) return std::nullopt;
-  return static_cast<Check>(found - std::begin(kNames));
+  const auto *const found = std::find(std::begin(kCheckNames), std::end(kCheckNames), name);
+  if (found == std::end(kCheckNames)) return std::nullopt;
+  return static_cast<Check>(found - std::begin(kCheckNames));
 }
 
 Comparison compare_outputs(const std::vector<Plane> &outputs, const std::vector<Plane> &expected,

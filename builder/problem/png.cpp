@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/atomic_text_file.hpp"
+#include "kiln/packs/path.hpp"
 
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
@@ -41,8 +42,9 @@ Status system_failure(const std::string &path, int error) {
 // Reads a file, and checks its header for a PNG image with 8 bits a channel.
 Status read_file(const std::string &path, std::string *bytes) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return system_failure(path, EISDIR);
-  std::ifstream file(path, std::ios::binary);
+  if (std::filesystem::is_directory(packs::to_path(path), ignored))
+    return system_failure(path, EISDIR);
+  std::ifstream file(packs::to_path(path), std::ios::binary);
   if (!file) return system_failure(path, errno);
   // Reads in parts: a path that is not a regular file may have no end.
   std::string part(std::size_t{1} << 20, '\0');

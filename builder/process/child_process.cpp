@@ -19,6 +19,8 @@
 #include <sys/prctl.h>
 #endif
 
+#include "builder/base/this_process.hpp"
+
 namespace kiln::builder {
 
 namespace {
@@ -53,13 +55,6 @@ std::vector<pid_t> children_of(pid_t pid) {
     for (pid_t child = 0; file >> child;) children.push_back(child);
   }
   return children;
-}
-
-std::uint64_t resident_bytes(pid_t pid) {
-  std::ifstream statm("/proc/" + std::to_string(pid) + "/statm");
-  std::uint64_t pages = 0;
-  statm >> pages >> pages;
-  return statm ? pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
 }
 
 bool holds_more(pid_t pid, std::uint64_t bytes) {
@@ -109,19 +104,6 @@ void end_with(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
   if (getppid() != parent) _exit(127);
-}
-
-nlohmann::json to_json(const Status &status) {
-  if (status.ok()) return nlohmann::json::object();
-  nlohmann::json out{{"error", status.message}, {"code", static_cast<int>(status.code)}};
-  if (status.cl_error != 0) out["cl_error"] = status.cl_error;
-  return out;
-}
-
-Status status_from(const nlohmann::json &answer) {
-  if (!answer.is_object() || !answer.contains("error")) return {};
-  const int code = answer.value("code", static_cast<int>(Code::failed));
-  return {static_cast<Code>(code), answer.value("cl_error", 0), answer["error"].get<std::string>()};
 }
 
 int write_answer(const packs::Descriptor &to, const std::function<nlohmann::json()> &work) {

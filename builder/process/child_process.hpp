@@ -20,6 +20,7 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/base/builder_status.hpp"
+#include "builder/process/child_result.hpp"
 #include "kiln/packs/descriptor.hpp"
 
 namespace kiln::builder {
@@ -27,41 +28,11 @@ namespace kiln::builder {
 // Returns the children of all threads of a process. Empty if the system does not tell.
 std::vector<pid_t> children_of(pid_t pid);
 
-// Returns the bytes that a process has in memory. 0 if there is no process, or the system does not
-// tell.
-std::uint64_t resident_bytes(pid_t pid);
-
 // Whether a process and its descendants together have more than `bytes` in memory. Pages that they
 // share count once.
 bool holds_more(pid_t pid, std::uint64_t bytes);
 
-enum class ProcessEnd {
-  exited,        // code: the exit code
-  signalled,     // code: the signal that ended the process
-  timed_out,     // exceeded the time limit and was killed
-  over_memory,   // exceeded the memory limit and was killed
-  output_limit,  // exceeded the output limit and was killed
-  not_started,   // code: errno
-};
-
-// How a process ended.
-struct ProcessExit {
-  ProcessEnd end = ProcessEnd::not_started;
-  int code = 0;
-
-  bool done() const { return end == ProcessEnd::exited && code == 0; }
-};
-
-// Limits of a child for one piece of work. A child that exceeds one is killed.
-struct CallLimits {
-  constexpr CallLimits(std::chrono::milliseconds time, std::uint64_t bytes = 0)
-      : timeout(time), memory(bytes) {}
-
-  std::chrono::milliseconds timeout;
-  // Bytes that the child and its helper processes may have in memory, checked every kMemoryLook; 0:
-  // any.
-  std::uint64_t memory;
-};
+// The time between looks at a child's memory.
 inline constexpr std::chrono::milliseconds kMemoryLook{100};
 
 // Waits for the end of a child of this process.
@@ -95,12 +66,6 @@ pid_t fork_child(Work work) {
   end_with(parent);
   _exit(work());
 }
-
-// A status as a child sends it: {"error": message, "code": the code's number}, with "cl_error" if
-// OpenCL gave a code; {} if the status is ok.
-nlohmann::json to_json(const Status &status);
-// Converts back; ok if `answer` has no "error". Ignores the answer's other members.
-Status status_from(const nlohmann::json &answer);
 
 // Call in a child: writes the result of `work` to the pipe, as CBOR. Returns the exit code: 0, 126
 // if the result could not be written, or 127 if `work` threw; then the exception's text is on

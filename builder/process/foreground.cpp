@@ -9,6 +9,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "builder/process/child_process.hpp"
+#include "builder/process/serving_child.hpp"
+
 namespace kiln::builder {
 namespace {
 
@@ -17,6 +20,12 @@ volatile sig_atomic_t foreground = 0;  // the program's process; 0: not started 
 extern "C" void pass_on_to_foreground(int signal) {
   if (foreground != 0) kill(static_cast<pid_t>(foreground), signal);
 }
+
+using Handler = void (*)(int);
+
+// The handlers with which this process was started.
+Handler pipe_handler = SIG_DFL;
+Handler file_size_handler = SIG_DFL;
 
 constexpr std::array kSignals = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 
@@ -45,6 +54,18 @@ class Signals {
 };
 
 }  // namespace
+
+void prepare_signals() {
+  pipe_handler = std::signal(SIGPIPE, SIG_IGN);
+  file_size_handler = std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGCHLD, SIG_DFL);
+  pass_on_interrupts();
+}
+
+void restore_signals() {
+  std::signal(SIGPIPE, pipe_handler);
+  std::signal(SIGXFSZ, file_size_handler);
+}
 
 ProcessExit run_foreground(const std::vector<std::string> &command,
                            const std::function<void()> &in_child) {

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the user's own program in this process's place, and then goes on. POSIX.
+// The signals of a command, and running the user's own program in its place. POSIX.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "builder/process/child_process.hpp"
+#include "builder/process/child_result.hpp"
 
 namespace kiln::builder {
+
+// Call at the beginning of a command. A failed write is then an error like any other, children can
+// be waited for even if the parent ignored SIGCHLD, and interrupts reach the child that is being
+// called (pass_on_interrupts).
+void prepare_signals();
+// Restores the signals that prepare_signals() ignores, for a program that replaces this one.
+void restore_signals();
 
 // Runs a program, searched in PATH, to its end, with this process's streams, folder, environment,
 // process group and terminal. Meanwhile SIGINT and SIGQUIT are left to the program, which gets them

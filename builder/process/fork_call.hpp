@@ -1,54 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a driver in a child process that has loaded no driver before, so that a crash costs nothing;
-// and temporary folders that outlive no process. POSIX.
+// Runs a driver in a child process that has loaded no driver before, so that a crash costs nothing.
+// On Windows, which forks no process, in a thread of this one.
 #pragma once
 
 #include <chrono>
 #include <functional>
-#include <string>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 
-#include "builder/base/builder_status.hpp"
-#include "builder/process/serving_child.hpp"
-#include "kiln/packs/descriptor.hpp"
+#include "builder/process/child_result.hpp"
 
 namespace kiln::builder {
 
 // Forks, runs `work` in the child and returns its answer. The child leaves by _exit, so no
 // driver's exit handler runs. The caller must be single-threaded and must not have loaded
-// a driver itself: then each child is as fresh as a new process.
+// a driver itself: then each child is as fresh as a new process. On Windows a crash ends this
+// process, after a message; so does work that is not done in time.
 // Binary answers travel as nlohmann::json::binary.
 ChildResult fork_call(const std::function<nlohmann::json()> &work,
                       std::chrono::milliseconds timeout);
-
-// A new folder below TMPDIR or /tmp, removed with its contents on destruction. A file in the folder
-// is locked while this process, or a process forked from it meanwhile, lives. If all of them are
-// killed, remove_abandoned() removes the folder.
-class TemporaryFolder {
- public:
-  // Fails with Code::failed.
-  static Result<TemporaryFolder> make();
-  // Removes this user's folders below TMPDIR or /tmp whose processes are gone. Keeps folders on
-  // file systems without locks.
-  static void remove_abandoned();
-  TemporaryFolder(TemporaryFolder &&other) noexcept
-      : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
-  TemporaryFolder &operator=(TemporaryFolder &&) = delete;
-  ~TemporaryFolder();
-  const std::string &path() const { return path_; }
-  // Returns the path and keeps the folder, which stays locked while this process lives.
-  std::string release() {
-    (void)lock_.release();
-    return std::exchange(path_, {});
-  }
-
- private:
-  TemporaryFolder(std::string path, packs::Descriptor lock)
-      : path_(std::move(path)), lock_(std::move(lock)) {}
-  std::string path_;  // empty: moved to another object, or released
-  packs::Descriptor lock_;
-};
 
 }  // namespace kiln::builder

@@ -181,10 +181,6 @@ std::string ChildResult::reason() const {
   return text + "; its output ends with:\n" + output.substr(output.size() - tail);
 }
 
-Status ChildResult::status() const {
-  return ok() ? status_from(answer) : Status(Code::process, reason());
-}
-
 ServingChild::ServingChild(ProcessRequest program) : program_(std::move(program)) {}
 
 bool ServingChild::start() {

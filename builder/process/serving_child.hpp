@@ -16,22 +16,6 @@
 
 namespace kiln::builder {
 
-// A child that gave no answer has exited, was signalled or killed, or was never started.
-struct ChildResult : ProcessExit {
-  bool answered = false;
-  nlohmann::json answer;  // what the function returned
-  std::string output;     // the end of the child's standard output and error
-
-  // Whether there is an answer, which may still report a failure.
-  bool ok() const { return answered; }
-  // Describes a child without an answer: "crashed with signal 11 (Segmentation fault)", with the
-  // end of its output, if any.
-  std::string reason() const;
-  // Returns the status in the answer, if any (child_process.hpp). Fails with Code::process and the
-  // reason if there is no answer.
-  Status status() const;
-};
-
 // A child process that is forked from this one at the first call, and again after it has ended. It
 // leaves by _exit, so no driver's exit handler runs. The caller must be single-threaded and must
 // not have loaded a driver: then each child is as fresh as a new process.

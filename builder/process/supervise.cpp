@@ -20,7 +20,7 @@
 
 #include "builder/base/this_process.hpp"
 #include "builder/process/child_process.hpp"
-#include "builder/process/fork_call.hpp"
+#include "builder/process/temporary_folder.hpp"
 
 namespace kiln::builder {
 namespace {

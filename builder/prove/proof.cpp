@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes packs of one binary each, and loads and launches them in a child process.
 #include "builder/prove/proof.hpp"
+#include "builder/device/driver_caches.hpp"
 
 #include <filesystem>
 
@@ -12,7 +13,7 @@
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/problem/plane.hpp"
-#include "builder/process/fork_call.hpp"
+#include "builder/process/serving_child.hpp"
 #include "builder/prove/result_check.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/api/api.hpp"

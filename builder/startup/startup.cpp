@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Repeats each kind of start in fresh processes, and compares the times.
 #include "builder/startup/startup.hpp"
+#include "builder/device/driver_caches.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include "builder/jobs/earlier.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/process/temporary_folder.hpp"
 #include "builder/startup/timed_starts.hpp"
 #include "builder/tune/sampler.hpp"
 #include "kiln/packs/writer.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of models, and the environment in which Mesa takes a shim for the kernel.
 #include "builder/virtual/mesa.hpp"
+#include "builder/device/driver_caches.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -10,7 +11,7 @@
 
 #include "builder/base/names.hpp"
 #include "builder/device/opened_device.hpp"
-#include "builder/process/fork_call.hpp"
+#include "builder/process/temporary_folder.hpp"
 #include "builder/virtual/driver_root.hpp"
 
 namespace kiln::builder {

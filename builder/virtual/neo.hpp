@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "builder/device/device_info.hpp"
-#include "builder/process/fork_call.hpp"
 #include "builder/process/run_tool.hpp"
+#include "builder/process/temporary_folder.hpp"
 
 namespace kiln::builder {
 

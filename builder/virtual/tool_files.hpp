@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "builder/base/builder_status.hpp"
-#include "builder/process/fork_call.hpp"
+#include "builder/process/temporary_folder.hpp"
 
 namespace kiln::builder {
 

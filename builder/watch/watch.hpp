@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/jobs/device_build.hpp"
-#include "builder/publish/minisign.hpp"
+#include "builder/publish/public_keys.hpp"
 
 namespace kiln::builder {
 

@@ -3,7 +3,7 @@
 #
 # KILN_MINGW_ROOT (cache or environment variable) is a folder with usr/include and usr/lib: the
 # headers of FlatBuffers, xxHash, OpenCL and Catch2, and zstd and libsodium as this compiler made
-# them. By default it is the laboratory's: what `tests/lab/lab.py path mingw/dev` prints.
+# them; for kiln.exe also the headers of CLI11, fmt, nlohmann-json, stb and toml++. By default it is the laboratory's: what `tests/lab/lab.py path mingw/dev` prints.
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(triple x86_64-w64-mingw32)

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "kiln/packs/files.hpp"
+#include "kiln/packs/path.hpp"
 
 namespace kiln::packs {
 
@@ -16,9 +17,9 @@ Status packs_in(const std::string &folder, std::vector<std::string> *out) {
   namespace fs = std::filesystem;
   std::error_code error;
   out->clear();
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+  for (fs::directory_iterator entry(to_path(folder), error), end; !error && entry != end;
        entry.increment(error)) {
-    if (entry->path().extension() == ".kiln") out->push_back(entry->path().string());
+    if (entry->path().extension() == ".kiln") out->push_back(from_path(entry->path()));
   }
   if (error) return {Code::io_error, folder + ": " + error.message()};
   std::sort(out->begin(), out->end());
@@ -27,7 +28,7 @@ Status packs_in(const std::string &folder, std::vector<std::string> *out) {
 
 Status packs_at(const std::string &path, std::vector<std::string> *out) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return packs_in(path, out);
+  if (std::filesystem::is_directory(to_path(path), error)) return packs_in(path, out);
   *out = {path};
   return {};
 }
@@ -35,9 +36,9 @@ Status packs_at(const std::string &path, std::vector<std::string> *out) {
 // Returns true if there is nothing to wait for.
 bool FolderLock::try_lock(const std::string &path, std::string *folder) {
   std::error_code error;
-  *folder = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error)
-                .parent_path()
-                .string();
+  namespace fs = std::filesystem;
+  *folder =
+      from_path(fs::weakly_canonical(fs::absolute(to_path(path), error), error).parent_path());
   folder_ = Descriptor(open_lock_of(*folder));
   return !folder_ || packs::try_lock(folder_.get(), Lock::alone) || errno != EWOULDBLOCK;
 }

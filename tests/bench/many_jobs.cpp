@@ -47,6 +47,7 @@
 
 #include "builder/base/this_process.hpp"
 #include "builder/device/build_source.hpp"
+#include "builder/device/driver_caches.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/finish/finishers.hpp"
 #include "builder/jobs/job_store.hpp"

@@ -11,7 +11,7 @@
 
 #include "builder/device/opened_device.hpp"
 #include "builder/launch/run_program.hpp"
-#include "builder/process/fork_call.hpp"
+#include "builder/process/serving_child.hpp"
 #include "tests/driver/ladder.hpp"
 
 using namespace kiln;

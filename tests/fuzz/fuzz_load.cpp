@@ -17,6 +17,7 @@
 #include "builder/launch/reference.hpp"
 #include "builder/launch/session.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/process/temporary_folder.hpp"
 #include "kiln/packs/writer.hpp"
 #include "tests/fuzz/mutate.hpp"
 #include "tests/fuzz/rehash.hpp"

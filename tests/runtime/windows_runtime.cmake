@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# The runtime for Windows by MinGW: its quick tests under Wine, an embedded pack, and starts of an
-# application with the host's PoCL, which Wine's opencl.dll reaches. Skipped, with the reason, where a
-# part is missing.
-#   cmake -DKILN_SOURCE=... -DKILN_LAB=lab.py -DKILN=kiln -DWORK=... [-DLAUNCHER=ccache]
-#         -P windows_runtime.cmake
+# Kiln for Windows by MinGW: the runtime's quick tests under Wine, an embedded pack, starts of an
+# application with the host's PoCL, which Wine's opencl.dll reaches, the layer, and kiln.exe. Skipped,
+# with the reason, where a part is missing.
+#   cmake -DKILN_SOURCE=... -DKILN_LAB=lab.py -DKILN=kiln -DDRIVER=libkiln_test_driver.so -DWORK=...
+#         [-DLAUNCHER=ccache] -P windows_runtime.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)
 find_program(cxx x86_64-w64-mingw32-g++-posix)
 find_program(wine NAMES wine64 wine PATHS /usr/lib/wine)
@@ -28,6 +28,7 @@ set(wine ${KILN_SOURCE}/cmake/toolchains/wine.sh ${wine})
 file(MAKE_DIRECTORY ${WORK})
 run(${wine} wineboot -i)
 set(TOOLCHAIN ${KILN_SOURCE}/cmake/toolchains/mingw.cmake)
+set(BUILDER ON)
 include(${CMAKE_CURRENT_LIST_DIR}/runtime_alone.cmake)
 
 # Starts with packs that were made here. expect(PROGRAM CODE WORDS ARGUMENTS...)
@@ -109,3 +110,86 @@ file(READ ${report} text)
 if(NOT text MATCHES "\"application\": \"kiln_layer_application.exe\".*\"rung\": \"exact\"")
   message(FATAL_ERROR "the layer reports:\n${text}")
 endif()
+
+# kiln.exe prints and writes what kiln does.
+unset(ENV{KILN_REQUIRE})
+unset(ENV{KILN_PACK})
+unset(ENV{KILN_REPORT_DIR})
+unset(ENV{OPENCL_LAYERS})
+set(exe ${wine} ${WORK}/bin/kiln.exe)
+run(${KILN} compile ${KILN_SOURCE}/manifests/tour.toml -o ${WORK}/tour_base.kiln)
+run(${KILN} build ${WORK}/tour_base.kiln --device "Portable*" -o ${WORK}/tour.kiln)
+file(REMOVE_RECURSE ${WORK}/windows ${WORK}/linux)
+file(MAKE_DIRECTORY ${WORK}/windows ${WORK}/linux)
+function(alike code written)
+  foreach(system windows linux)
+    set(kiln ${KILN})
+    if(system STREQUAL "windows")
+      set(kiln ${exe})
+    endif()
+    execute_process(COMMAND ${kiln} ${ARGN} WORKING_DIRECTORY ${WORK}/${system}
+      RESULT_VARIABLE result OUTPUT_VARIABLE text_${system} ERROR_VARIABLE text_${system})
+    if(NOT result EQUAL code)
+      message(FATAL_ERROR "kiln ${ARGN} on ${system}: ${result}, and not ${code}:\n${text_${system}}")
+    endif()
+  endforeach()
+  if(NOT text_windows STREQUAL text_linux)
+    message(FATAL_ERROR
+      "kiln ${ARGN} on Windows:\n${text_windows}\nand on Linux:\n${text_linux}")
+  endif()
+  if(written)
+    file(SHA256 ${WORK}/windows/${written} sum_windows)
+    file(SHA256 ${WORK}/linux/${written} sum_linux)
+    if(NOT sum_windows STREQUAL sum_linux)
+      message(FATAL_ERROR "kiln ${ARGN} writes other bytes on Windows")
+    endif()
+  endif()
+endfunction()
+set(pack ${WORK}/tour.kiln)
+alike(0 "" pack inspect ${pack})
+alike(0 "" pack inspect --bytes --json ${pack})
+alike(0 "" pack verify ${pack})
+alike(1 "" pack diff ${WORK}/tour_base.kiln ${pack})
+alike(0 merged.kiln pack merge ${WORK}/pocl.kiln ${pack} -o merged.kiln --compress fleet)
+alike(0 slice.kiln pack slice merged.kiln --program epsilon -o slice.kiln)
+alike(0 slice.delta pack delta merged.kiln slice.kiln -o slice.delta)
+alike(0 applied.kiln pack apply merged.kiln slice.delta -o applied.kiln)
+alike(0 "päck/index.json" pack extract slice.kiln -o "päck")
+alike(0 epsilon.h stubs slice.kiln -o epsilon.h)
+alike(0 "" explain --all --pack ${pack})
+alike(4 "" pack verify ${CMAKE_CURRENT_LIST_FILE})
+alike(4 "" pack inspect absent.kiln)
+alike(2 "" run epsilom --pack ${pack} --size 64x64)
+# And computes it: by its own library of references.
+foreach(system windows linux)
+  set(kiln ${KILN})
+  if(system STREQUAL "windows")
+    set(kiln ${exe})
+  endif()
+  execute_process(COMMAND ${kiln} run epsilon --pack ${pack}
+      --image ${KILN_SOURCE}/tests/data/raccoon.png -o "bïld.png"
+    WORKING_DIRECTORY ${WORK}/${system} RESULT_VARIABLE result
+    OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  if(NOT result EQUAL 0 OR NOT text MATCHES "exact.*equals the reference byte for byte")
+    message(FATAL_ERROR "kiln run on ${system}: ${result}\n${text}")
+  endif()
+  file(SHA256 "${WORK}/${system}/bïld.png" picture_${system})
+endforeach()
+if(NOT picture_windows STREQUAL picture_linux)
+  message(FATAL_ERROR "kiln run writes another picture on Windows")
+endif()
+# A driver that gives no answer.
+file(WRITE ${WORK}/hang/hang.icd "${DRIVER}\n")
+file(WRITE ${WORK}/hang/script.toml [=[
+[[platform]]
+name = "Scripted"
+[[platform.device]]
+name = "Scripted"
+forward = true
+[[fault]]
+at = "clBuildProgram"
+do = "hang"
+]=])
+set(ENV{OCL_ICD_VENDORS} ${WORK}/hang)
+set(ENV{KILN_TEST_DRIVER} ${WORK}/hang/script.toml)
+expect(kiln 1 "gave no answer in time" explain epsilon --timeout 2 --pack ${WORK}/tour_base.kiln)

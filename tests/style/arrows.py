@@ -20,7 +20,7 @@ TOPS = ("packs", "runtime", "builder", "kernels", "android/jni")
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 PACKS_HEADER = re.compile(r"packs/include/kiln/packs/(\w+)\.hpp")
 # Headers of packs that have no source of their name.
-HEADERS_ALONE = {"argument": "base", "known_bad": "base", "write_options": "write"}
+HEADERS_ALONE = {"path": "base", "argument": "base", "known_bad": "base", "write_options": "write"}
 NESTED_ROOMS = ("runtime/layer/base", "runtime/layer/record")
 PUBLIC = ("", "packs/include", "runtime/include", "builder/include")  # what includes begin at
 # Includes that may close a cycle of files, without the suffixes.

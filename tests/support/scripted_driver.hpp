@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "builder/process/fork_call.hpp"
+#include "builder/process/temporary_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace kiln::test {

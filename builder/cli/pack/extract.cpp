@@ -7,6 +7,7 @@
 #include "builder/base/atomic_text_file.hpp"
 #include "builder/cli/common_options.hpp"
 #include "builder/inspect/pack_json.hpp"
+#include "kiln/packs/path.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -82,7 +83,12 @@ nlohmann::json extract_variant(const packs::Program &program, const packs::Varia
 // Whether the name stays in the folder: a pack may come from anywhere, and its names must not lead
 // out.
 bool is_file_name(const std::string &name) {
-  return name != "." && name != ".." && name.find('/') == std::string::npos;
+#ifdef _WIN32
+  constexpr const char *kLeadOut = "/\\:";
+#else
+  constexpr const char *kLeadOut = "/";
+#endif
+  return name != "." && name != ".." && name.find_first_of(kLeadOut) == std::string::npos;
 }
 
 Status make_folders(const ExtractArguments &options, const packs::Contents &contents) {
@@ -94,8 +100,8 @@ Status make_folders(const ExtractArguments &options, const packs::Contents &cont
     }
     const std::string folder = options.folder + "/" + program.name;
     std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (std::filesystem::is_directory(folder)) continue;
+    std::filesystem::create_directories(packs::to_path(folder), error);
+    if (std::filesystem::is_directory(packs::to_path(folder))) continue;
     return {Code::failed, folder + ": " + (error ? error.message() : "not a folder")};
   }
   return {};

@@ -12,6 +12,7 @@
 #include "builder/inspect/printable.hpp"
 #include "builder/inspect/spool.hpp"
 #include "kiln/packs/bytes.hpp"
+#include "kiln/packs/path.hpp"
 #include "kiln/packs/signatures.hpp"
 
 namespace kiln::cli {
@@ -183,7 +184,8 @@ int inspect_sizes(const std::string &path, bool as_json) {
 
 int inspect(const std::string &path, bool as_json) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return inspect_spool(path, as_json);
+  if (std::filesystem::is_directory(packs::to_path(path), ignored))
+    return inspect_spool(path, as_json);
   const auto open = open_pack(path);
   if (!open.ok()) return fail(open.status());
   if (as_json) {

@@ -8,7 +8,8 @@
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/manifest/note_file.hpp"
-#include "builder/publish/minisign.hpp"
+#include "builder/publish/public_keys.hpp"
+#include "kiln/packs/path.hpp"
 #include "kiln/packs/signing.hpp"
 #include "kiln/packs/trust.hpp"
 
@@ -142,7 +143,7 @@ int run(const MergeArguments &options) {
   builder::allow_many_files();  // each input stays open until the output is written
   if (Status s = merge_inputs(options, {*keys, 0}, &all); !s.ok()) return fail(s);
   if (!options.known_bad.empty()) {
-    const auto notes = builder::read_known_bad(options.known_bad);
+    const auto notes = builder::read_known_bad(packs::to_path(options.known_bad));
     if (!notes.ok()) return fail(notes.status());
     if (Status s = packs::merge(*notes, &all.contents); !s.ok()) return fail(s);
   }

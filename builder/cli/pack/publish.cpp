@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 
 #include "builder/cli/common_options.hpp"
+#include "builder/cli/compiling.hpp"
 #include "builder/cli/pack/layout_options.hpp"
 #include "builder/inspect/pack_json.hpp"
-#include "builder/process/fork_call.hpp"
+#include "builder/process/temporary_folder.hpp"
 #include "builder/publish/asset_pack.hpp"
 #include "builder/publish/http_layout.hpp"
 #include "builder/publish/statements.hpp"

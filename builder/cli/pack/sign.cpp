@@ -7,6 +7,7 @@
 #include "builder/base/atomic_text_file.hpp"
 #include "builder/cli/common_options.hpp"
 #include "builder/publish/minisign.hpp"
+#include "builder/publish/public_keys.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -10,6 +10,7 @@
 #include "builder/base/names.hpp"
 #include "builder/cli/common_options.hpp"
 #include "builder/cli/parse.hpp"
+#include "builder/process/foreground.hpp"
 #include "tests/bench/kiln_bench/kernels.hpp"
 #include "tests/bench/kiln_bench/kernels_report.hpp"
 #include "tests/bench/kiln_bench/launch_overhead.hpp"
@@ -268,6 +269,7 @@ void add_launch(CLI::App &app, Command *command) {
 
 int main(int argc, char **argv) {
   using namespace kiln::cli;
+  kiln::builder::prepare_signals();
   return run_command_line("Measures kernels and launches; `kiln bench startup` measures starts.",
                           {add_kernels, add_launch}, argc, argv);
 }

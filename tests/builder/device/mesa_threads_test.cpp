@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "builder/device/driver_caches.hpp"
 #include "builder/device/opened_device.hpp"
 
 #include <atomic>

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "builder/jobs/job_store.hpp"
-#include "builder/process/child_process.hpp"
+#include "builder/process/child_result.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace kiln;

@@ -11,6 +11,7 @@
 
 #include "builder/device/opened_device.hpp"
 #include "builder/jobs/device_build.hpp"
+#include "builder/process/child_process.hpp"
 #include "kiln/packs/writer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/pocl.hpp"

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "builder/process/fork_call.hpp"
+#include "builder/process/temporary_folder.hpp"
 #include "tests/support/catch.hpp"
 
 namespace kiln::builder {

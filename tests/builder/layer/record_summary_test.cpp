@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/layer/record_summary.hpp"
 
-#include "builder/process/fork_call.hpp"
+#include "builder/process/temporary_folder.hpp"
 #include "tests/support/catch.hpp"
 
 namespace kiln::builder {

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "builder/base/this_process.hpp"
 #include "builder/process/child_process.hpp"
 #include "tests/support/catch.hpp"
 

@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "builder/process/child_process.hpp"
 #include "tests/support/catch.hpp"
 
 namespace kiln::builder {

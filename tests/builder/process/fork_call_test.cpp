@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/process/fork_call.hpp"
+#include "builder/process/temporary_folder.hpp"
 
 #include <csignal>
 #include <cstdio>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/process/serving_child.hpp"
+#include "builder/process/child_process.hpp"
 
 #include <csignal>
 #include <cstdlib>

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "builder/process/child_process.hpp"
 #include "builder/process/fork_call.hpp"
 #include "tests/support/catch.hpp"
 

@@ -3,6 +3,7 @@
 #include "builder/publish/signed_tags.hpp"
 
 #include "builder/base/atomic_text_file.hpp"
+#include "builder/publish/public_keys.hpp"
 #include "builder/publish/publish.hpp"
 #include "builder/publish/revisions.hpp"
 #include "tests/packs/signing_keys.hpp"

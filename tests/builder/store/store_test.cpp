@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "builder/process/fork_call.hpp"
+#include "builder/process/temporary_folder.hpp"
 #include "builder/store/blobs.hpp"
 #include "tests/builder/store/jobs.hpp"
 #include "tests/support/catch.hpp"
