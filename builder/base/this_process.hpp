@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPUs and open files that this process may use, its variables, its executable's folder, the
-// memory that a process holds, a
-// terminal's width, and the clock that start-up is measured with.
+// memory that a process holds, a terminal's width, and the clock that start-up is measured with.
 #pragma once
 
 #include <chrono>

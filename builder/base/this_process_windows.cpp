@@ -21,7 +21,7 @@ std::string variable(const char *name) {
   return value != nullptr ? packs::narrow(value) : "";
 }
 
-void allow_many_files() { _setmaxstdio(8192); }  // the most that the C library takes
+void allow_many_files() { _setmaxstdio(8192); }  // msvcrt.dll allows no more
 
 std::uint64_t resident_bytes(pid_t pid) {
   const HANDLE process =

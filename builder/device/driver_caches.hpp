@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the drivers that this process loads keep what they compile. POSIX.
+// Where the drivers that this process loads keep what they compile. POSIX; on Windows only
+// keep_listed_caches() and await_mesa() exist, and do nothing.
 #pragma once
 
 #include <string>

@@ -178,6 +178,19 @@ endforeach()
 if(NOT picture_windows STREQUAL picture_linux)
   message(FATAL_ERROR "kiln run writes another picture on Windows")
 endif()
+# What crashes in kiln.exe is told: a library of references, since Wine turns a driver's crash into an
+# error code.
+file(WRITE ${WORK}/crash/crash.cpp [=[
+#include <kiln/reference.h>
+KILN_REFERENCE_DEFINE_VERSION
+KILN_REFERENCE_EXPORT int32_t epsilon(const kiln_reference_call *) {
+  return *static_cast<volatile int *>(nullptr);
+}
+]=])
+run(${cxx} -shared -static -I${KILN_SOURCE}/builder/include ${WORK}/crash/crash.cpp
+  -o ${WORK}/crash/libkiln_case_references.dll)
+expect(kiln 1 "crashed with exception 0xc0000005" run epsilon --pack ${pack} --size 64x64
+  --references ${WORK}/crash)
 # A driver that gives no answer.
 file(WRITE ${WORK}/hang/hang.icd "${DRIVER}\n")
 file(WRITE ${WORK}/hang/script.toml [=[
