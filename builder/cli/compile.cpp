@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/atomic_text_file.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/cli/common_options.hpp"
 #include "builder/cli/compiling.hpp"
 #include "builder/compile/prove_text.hpp"

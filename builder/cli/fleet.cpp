@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/atomic_text_file.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/cli/common_options.hpp"
 
 namespace kiln::cli {

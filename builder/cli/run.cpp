@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/atomic_text_file.hpp"
 #include "builder/base/names.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/cli/common_options.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/launch/checked_run.hpp"

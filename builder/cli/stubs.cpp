@@ -2,7 +2,7 @@
 // kiln stubs: the kernels of a pack as a header.
 #include <fmt/format.h>
 
-#include "builder/base/atomic_text_file.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/cli/common_options.hpp"
 #include "builder/stubs/stubs.hpp"
 

@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/base/this_process.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/compile/same_tokens.hpp"
 #include "builder/compile/toolchain.hpp"
 #include "builder/process/child_result.hpp"
@@ -435,8 +436,7 @@ Result<std::vector<source::WholeProgram>> texts_of(const packs::Program &program
 }
 
 Status prove_with(const fs::path &clang, const fs::path &path, source::WholeProgram *program) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const std::string bytes = read_whole_file(path).value_or("");
   if (Status s = source::read_recorded_files(bytes, program); !s.ok()) {
     return {Code::failed, program->name + ": " + path.string() + ": " + s.message};
   }

@@ -2,12 +2,12 @@
 // Launches the same small problem twice and checks whether the outputs changed at all; repeats each
 // recorded launch and compares the times of the repetitions.
 #include "builder/finish/launch_twice.hpp"
-#include "builder/device/driver_caches.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 
+#include "builder/device/driver_caches.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/finish/launch_sizes.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"

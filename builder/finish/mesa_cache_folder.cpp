@@ -2,6 +2,7 @@
 // Fills a cache folder from packs, opens a device with an empty folder, and reads and writes a
 // cache of files, which lie two levels deep: "ab/cdef...", 40 digits or 64.
 #include "builder/finish/mesa_cache_folder.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/device/driver_caches.hpp"
 
 #include <algorithm>
@@ -27,8 +28,8 @@ void write_bytes(const fs::path &path, packs::View bytes) {
 }
 
 packs::Bytes file_bytes(const fs::path &path) {
-  std::ifstream in(path, std::ios::binary);
-  return packs::Bytes(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  const std::string bytes = read_whole_file(path).value_or("");
+  return {bytes.begin(), bytes.end()};
 }
 
 // Returns the only database below `caches` as a blob.

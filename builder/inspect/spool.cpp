@@ -3,12 +3,12 @@
 #include "builder/inspect/spool.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
 
+#include "builder/base/whole_file.hpp"
 #include "builder/inspect/pack_files.hpp"
 #include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/path.hpp"
@@ -45,11 +45,6 @@ struct Family {
   }
 };
 
-std::string read_bytes(const std::string &path) {
-  std::ifstream file(packs::to_path(path), std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 // A pack in memory: a spool may have more packs than a process can keep open.
 struct HeldPack {
   std::string bytes;
@@ -58,7 +53,7 @@ struct HeldPack {
 
 Result<packs::Contents> read_program(const std::string &path) {
   auto held = std::make_shared<HeldPack>();
-  held->bytes = read_bytes(path);
+  held->bytes = read_whole_file(packs::to_path(path)).value_or("");
   packs::Contents contents;
   Status status = packs::Pack::open_memory(
       {reinterpret_cast<const std::uint8_t *>(held->bytes.data()), held->bytes.size()},
@@ -122,8 +117,9 @@ Result<Spool> read_spool(const std::string &folder) {
   auto contents = merged(files, 0, files.size());
   if (!contents.ok()) return with_code(contents.status());
   Spool spool{*std::move(contents), {}};
-  spool.changing =
-      programs_with_varying_source(spool.contents, read_bytes(folder + "/" + packs::kStartsFile));
+  const std::string starts =
+      read_whole_file(packs::to_path(folder + "/" + packs::kStartsFile)).value_or("");
+  spool.changing = programs_with_varying_source(spool.contents, starts);
   return spool;
 }
 

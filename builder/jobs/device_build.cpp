@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the plan's jobs in parallel, and merges their results with earlier builds.
 #include "builder/jobs/device_build.hpp"
-#include "builder/device/driver_caches.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "builder/base/this_process.hpp"
+#include "builder/device/driver_caches.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/jobs/earlier.hpp"

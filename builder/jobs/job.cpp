@@ -2,7 +2,6 @@
 // Compiles one variant with the driver. Gives orders to the process that does so, retries after a
 // death, and has binaries proven.
 #include "builder/jobs/job.hpp"
-#include "builder/device/driver_caches.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "builder/base/build_log.hpp"
 #include "builder/base/this_process.hpp"
 #include "builder/device/build_source.hpp"
+#include "builder/device/driver_caches.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/finish/finishers.hpp"
 #include "builder/finish/intel_binary.hpp"

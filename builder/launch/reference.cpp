@@ -6,11 +6,11 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 
 #include "builder/base/this_process.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/run_program.hpp"
 #include "builder/launch/workload.hpp"
@@ -186,10 +186,10 @@ Result<std::string> Reference::content() const {
   }
   for (const std::string &path : {path_, input_}) {
     if (path.empty()) continue;
-    std::ifstream file(packs::to_path(path), std::ios::binary);
-    const packs::Bytes bytes{std::istreambuf_iterator<char>(file), {}};
-    if (!file) return failure(path + " cannot be read");
-    all += " " + packs::hex(packs::blake2b({bytes.data(), bytes.size()}));
+    const auto bytes = read_whole_file(packs::to_path(path));
+    if (!bytes) return failure(path + " cannot be read");
+    const auto *data = reinterpret_cast<const std::uint8_t *>(bytes->data());
+    all += " " + packs::hex(packs::blake2b({data, bytes->size()}));
   }
   return all;
 }

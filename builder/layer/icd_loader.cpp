@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 
@@ -14,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "builder/base/whole_file.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/run_tool.hpp"
 
@@ -46,9 +46,8 @@ Result<IcdLoader> icd_loader_at(const std::string &path) {
   if (!fs::is_regular_file(path, error)) {
     return Status(Code::not_found, path + ": no such file");
   }
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (!file || bytes.empty()) return Status(Code::io_error, path + ": cannot be read");
+  const std::string bytes = read_whole_file(path).value_or("");
+  if (bytes.empty()) return Status(Code::io_error, path + ": cannot be read");
   const std::boyer_moore_searcher word(std::begin(kVariable), std::end(kVariable) - 1);
   return IcdLoader{resolved(path), std::search(bytes.begin(), bytes.end(), word) != bytes.end()};
 }

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/names.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/manifest/variant.hpp"
 #include "builder/manifest/whole_programs.hpp"
 #include "builder/problem/program_shape.hpp"
@@ -397,10 +396,9 @@ Result<Manifest> read_manifest(const std::filesystem::path &path, const Roots &r
   if (size > kMaxManifestBytes) {
     return fault(fmt::format("{} bytes; a manifest has at most {}", size, kMaxManifestBytes));
   }
-  std::ifstream stream(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream.is_open() || stream.bad()) return fault("cannot be read");
-  return parse_manifest(text, path, roots);
+  const auto text = read_whole_file(path);
+  if (!text) return fault("cannot be read");
+  return parse_manifest(*text, path, roots);
 }
 
 }  // namespace kiln::builder

@@ -3,12 +3,12 @@
 #include "builder/manifest/note_file.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 
 #include <fmt/format.h>
 
 #include "builder/base/names.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/manifest/toml_reader.hpp"
 #include "runtime/load/rungs.hpp"
 
@@ -78,12 +78,9 @@ Result<packs::Contents> parse_known_bad(std::string_view text, const std::filesy
 }
 
 Result<packs::Contents> read_known_bad(const std::filesystem::path &path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.is_open() || file.bad()) {
-    return Status(Code::bad_input, file_error(path.generic_string(), "cannot be read"));
-  }
-  return parse_known_bad(text, path);
+  const auto text = read_whole_file(path);
+  if (!text) return Status(Code::bad_input, file_error(path.generic_string(), "cannot be read"));
+  return parse_known_bad(*text, path);
 }
 
 }  // namespace kiln::builder

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/atomic_text_file.hpp"
+#include "builder/base/whole_file.hpp"
 #include "kiln/packs/path.hpp"
 
 #define STB_IMAGE_IMPLEMENTATION

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes packs of one binary each, and loads and launches them in a child process.
 #include "builder/prove/proof.hpp"
-#include "builder/device/driver_caches.hpp"
 
 #include <filesystem>
 
@@ -9,6 +8,7 @@
 
 #include "builder/base/this_process.hpp"
 #include "builder/device/build_source.hpp"
+#include "builder/device/driver_caches.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"

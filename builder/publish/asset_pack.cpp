@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "builder/base/atomic_text_file.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/inspect/pack_files.hpp"
 #include "builder/inspect/pack_slice.hpp"
 #include "kiln/packs/text.hpp"

@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "builder/base/whole_file.hpp"
 #include "kiln/packs/text.hpp"
 
 namespace kiln::builder {
@@ -113,12 +112,9 @@ Result<DeviceCatalog> parse_device_catalog(std::string_view csv, const std::stri
 }
 
 Result<DeviceCatalog> read_device_catalog(const std::string &path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string csv{std::istreambuf_iterator<char>(in), {}};
-  if (!in.is_open() || in.bad()) {
-    return Status(Code::failed, fmt::format("{}: {}", path, std::strerror(errno)));
-  }
-  return parse_device_catalog(csv, path);
+  const auto csv = read_whole_file(path);
+  if (!csv) return Status(Code::failed, fmt::format("{}: {}", path, std::strerror(errno)));
+  return parse_device_catalog(*csv, path);
 }
 
 }  // namespace kiln::builder

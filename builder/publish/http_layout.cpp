@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/atomic_text_file.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/process/run_tool.hpp"
 #include "builder/publish/oci_folder.hpp"
 #include "builder/publish/publish.hpp"

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/atomic_text_file.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/process/run_tool.hpp"
 #include "builder/process/temporary_folder.hpp"
 #include "builder/publish/public_keys.hpp"

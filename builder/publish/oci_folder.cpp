@@ -6,8 +6,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <vector>
 
@@ -17,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "builder/base/atomic_text_file.hpp"
+#include "builder/base/whole_file.hpp"
 #include "kiln/packs/descriptor.hpp"
 #include "kiln/packs/text.hpp"
 
@@ -43,8 +41,9 @@ Result<std::string> read_oci_text(const std::string &path) {
   const auto size = fs::file_size(path, error);
   if (error) return system_fault(path, error.value());
   if (size > kMaxOciText) return in_file(path, {Code::over_limit, "it is over 4 MiB"});
-  std::ifstream in(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
+  auto text = read_whole_file(path);
+  if (!text) return system_fault(path, errno);
+  return *std::move(text);
 }
 
 Status sync_folder(const std::string &path) {

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/atomic_text_file.hpp"
 #include "builder/base/names.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/pack_slice.hpp"
 #include "builder/inspect/printable.hpp"

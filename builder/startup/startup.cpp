@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Repeats each kind of start in fresh processes, and compares the times.
 #include "builder/startup/startup.hpp"
-#include "builder/device/driver_caches.hpp"
 
 #include <algorithm>
 #include <filesystem>
 
 #include "builder/device/build_source.hpp"
+#include "builder/device/driver_caches.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"

@@ -2,9 +2,9 @@
 // Starts a process for each program; the process loads the program as an application would, and
 // launches it.
 #include "builder/startup/warm.hpp"
-#include "builder/device/driver_caches.hpp"
 
 #include "builder/base/this_process.hpp"
+#include "builder/device/driver_caches.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"

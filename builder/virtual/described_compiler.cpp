@@ -3,14 +3,13 @@
 #include "builder/virtual/described_compiler.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "builder/base/names.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/compile/toolchain.hpp"
 #include "builder/manifest/toml_reader.hpp"
 #include "builder/virtual/tool_files.hpp"
@@ -376,9 +375,8 @@ Result<CompilerDescription> parse_description(std::string_view text,
 }
 
 Result<DeviceInfo> described_device(const std::filesystem::path &path, const std::string &model) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.is_open() || text.empty()) {
+  const std::string text = read_whole_file(path).value_or("");
+  if (text.empty()) {
     return Status(Code::not_found, "no such file, or an empty one");
   }
   auto description = parse_description(text, path, model, ask_program);

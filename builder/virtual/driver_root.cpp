@@ -6,12 +6,13 @@
 #include <charconv>
 #include <cstddef>
 #include <fstream>
-#include <iterator>
 
 #include <elf.h>
 #include <gnu/libc-version.h>
 
 #include <fmt/format.h>
+
+#include "builder/base/whole_file.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -75,13 +76,16 @@ unsigned own_glibc() {
   return glibc_version(fmt::format("release version {}.", gnu_get_libc_version()));
 }
 
+// Returns the bytes of a file, none if it cannot be read.
+std::string text_of(const fs::path &path) { return read_whole_file(path).value_or(""); }
+
 // Fails if the library does not exist or is of another architecture than the program.
 Status check_library(const fs::path &library, const std::string &file, const fs::path &program) {
   if (file.empty()) {
     return {Code::no_device, library.string() + ": an ICD file names it, and it is not there"};
   }
   const unsigned machine = machine_of(file);
-  if (machine == machine_of(read_whole(program))) return {};
+  if (machine == machine_of(text_of(program))) return {};
   const std::string whose = program == kThisProgram ? "this program" : program.string();
   return {Code::no_device,
           library.string() + (machine == 0 ? ": no shared library of 64 bits"
@@ -89,11 +93,6 @@ Status check_library(const fs::path &library, const std::string &file, const fs:
 }
 
 }  // namespace
-
-std::string read_whole(const fs::path &path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 Result<fs::path> canonical_root(const fs::path &root) {
   std::error_code error;
@@ -125,8 +124,8 @@ fs::path find_in(const std::vector<fs::path> &folders, std::string_view name) {
 std::string icd_files(const fs::path &root) { return (root / kVendors / "*.icd").string(); }
 
 std::string emulator_of(const fs::path &program) {
-  const unsigned machine = machine_of(read_whole(program));
-  if (machine == machine_of(read_whole(kThisProgram))) return {};
+  const unsigned machine = machine_of(text_of(program));
+  if (machine == machine_of(text_of(kThisProgram))) return {};
   return machine == EM_AARCH64  ? "qemu-aarch64-static"
          : machine == EM_X86_64 ? "qemu-x86_64-static"
                                 : "qemu-user";
@@ -145,7 +144,7 @@ Result<std::vector<DriverFile>> find_drivers(const fs::path &root, std::string_v
   for (const fs::path &icd : icds) {
     const fs::path library = library_of(icd, root, begins, folders);
     if (library.empty()) continue;
-    std::string file = read_whole(library);
+    std::string file = text_of(library);
     if (Status s = check_library(library, file, program); !s.ok()) return s;
     drivers.push_back({library, std::move(file)});
   }
@@ -154,12 +153,12 @@ Result<std::vector<DriverFile>> find_drivers(const fs::path &root, std::string_v
 
 bool has_earlier_libc(const std::vector<fs::path> &folders) {
   const fs::path libc = find_in(folders, "libc.so.6");
-  return !libc.empty() && glibc_version(read_whole(libc)) < own_glibc();
+  return !libc.empty() && glibc_version(text_of(libc)) < own_glibc();
 }
 
 Result<fs::path> loader_of(const fs::path &root, const std::vector<fs::path> &folders) {
   const fs::path libc = find_in(folders, "libc.so.6");
-  if (libc.empty() || glibc_version(read_whole(libc)) <= own_glibc()) return fs::path();
+  if (libc.empty() || glibc_version(text_of(libc)) <= own_glibc()) return fs::path();
   fs::path loader = find_in(folders, kLoader);
   if (!loader.empty()) return loader;
   return Status(Code::no_device,

@@ -60,6 +60,4 @@ unsigned glibc_version(std::string_view file);
 // Returns whether the file has that text as a whole string. Pure.
 bool has_string(std::string_view file, std::string_view text);
 
-std::string read_whole(const std::filesystem::path &path);
-
 }  // namespace kiln::builder

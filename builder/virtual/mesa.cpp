@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of models, and the environment in which Mesa takes a shim for the kernel.
 #include "builder/virtual/mesa.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/device/driver_caches.hpp"
 
 #include <algorithm>
@@ -56,7 +57,7 @@ Result<std::filesystem::path> find_shim(const MesaRoot &mesa, const MesaModel &m
                     mesa.root.empty() ? "this machine" : mesa.root.string(), driver.packages));
   }
   if (!driver.lists_names) return shim;
-  const std::string file = read_whole(shim);
+  const std::string file = read_whole_file(shim).value_or("");
   if (has_string(file, model.value)) return shim;
   return Status(Code::no_device, fmt::format("{} does not know it; it knows {}", shim.string(),
                                              known_names(driver, file)));

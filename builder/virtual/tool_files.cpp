@@ -3,19 +3,15 @@
 #include "builder/virtual/tool_files.hpp"
 
 #include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
+
+#include "builder/base/whole_file.hpp"
 
 namespace kiln::builder {
 namespace {
 
 constexpr std::uintmax_t kMaxBytes = std::uintmax_t{64} << 20;
-
-std::string contents_of(const std::filesystem::path &path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 }  // namespace
 
@@ -45,7 +41,9 @@ Result<std::string> ToolFolder::read(std::string_view name) const {
   if (size > kMaxBytes) {
     return Status(Code::process, fmt::format("it wrote {} bytes to {}", size, name));
   }
-  return contents_of(path(name));
+  auto bytes = read_whole_file(path(name));
+  if (!bytes) return Status(Code::process, fmt::format("{} cannot be read", name));
+  return *std::move(bytes);
 }
 
 }  // namespace kiln::builder

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <string_view>
 
@@ -13,8 +12,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "builder/base/atomic_text_file.hpp"
 #include "builder/base/this_process.hpp"
+#include "builder/base/whole_file.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -44,8 +43,7 @@ bool begins_with_any(std::string_view text, const std::string_view *begin,
 }
 
 std::string small_text(const fs::path &path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(in), {});
+  std::string text = read_whole_file(path).value_or("");
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }

@@ -10,7 +10,7 @@
 
 #include <sys/mman.h>
 
-#include "builder/base/atomic_text_file.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/jobs/device_build.hpp"
 #include "builder/launch/opened_pack.hpp"

@@ -2,7 +2,7 @@
 // Statements of keys and tags, and the attacks that they answer.
 #include "builder/publish/signed_tags.hpp"
 
-#include "builder/base/atomic_text_file.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/publish/public_keys.hpp"
 #include "builder/publish/publish.hpp"
 #include "builder/publish/revisions.hpp"

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads until the end, since files of /proc have no size; writes through one packs::OutputFile.
+#include "builder/base/whole_file.hpp"
+
+#include <fstream>
+
+#include "kiln/packs/output_file.hpp"
+
+namespace kiln::builder {
+
+std::optional<std::string> read_whole_file(const std::filesystem::path &path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::string bytes;
+  std::size_t size = 0;
+  do {
+    size = bytes.size();
+    bytes.resize(size + std::max<std::size_t>(size, 65'536));
+    file.read(bytes.data() + size, static_cast<std::streamsize>(bytes.size() - size));
+    bytes.resize(size + static_cast<std::size_t>(file.gcount()));
+  } while (file);
+  if (file.bad()) return std::nullopt;
+  return bytes;
+}
+
+Status write_whole_file(const std::string &path, std::string_view bytes) {
+  packs::OutputFile file;
+  if (Status s = file.open(path); !s.ok()) return s;
+  const auto *data = reinterpret_cast<const std::uint8_t *>(bytes.data());
+  if (Status s = file.append({data, bytes.size()}); !s.ok()) return s;
+  return file.commit();
+}
+
+}  // namespace kiln::builder
