@@ -15,7 +15,6 @@
 
 #include "builder/base/this_process.hpp"
 #include "builder/inspect/printable.hpp"
-#include "kiln/packs/dictionary.hpp"
 #include "kiln/packs/writer.hpp"
 
 namespace kiln::cli {
@@ -152,10 +151,9 @@ void add_compress_option(CLI::App &command, packs::WriteOptions *options) {
                                          "expected startup, fleet or none, not " + how);
             }
             options->purpose = purpose->second;
-            options->train = packs::train_dictionary;
           },
-          "Store the pack anew: 'startup' (fast to decode), 'fleet' (small, and targets can be "
-          "sliced out) or 'none' (uncompressed); default: only new data, as 'startup'")
+          "Store the pack anew: 'startup' (fast to decode), 'fleet' (small) or 'none' "
+          "(uncompressed); default: only new data, as 'startup'")
       ->type_name("HOW");
 }
 

@@ -3,9 +3,11 @@
 #include "packs/write/encoder.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <future>
 #include <map>
+#include <thread>
 
 #define ZSTD_STATIC_LINKING_ONLY  // for ZSTD_c_literalCompressionMode
 #include <zstd.h>
@@ -19,8 +21,10 @@ namespace {
 constexpr int kLevel = 19;
 // For binaries that starts decode: faster to decode than at level 19, for some more bytes.
 constexpr int kFastLevel = 12;
-constexpr std::size_t kMaxTried = 48;   // blobs that a dictionary is tried on
-constexpr std::size_t kMaxEarlier = 4;  // earlier sources or modules that are tried as bases
+constexpr int kQuickLevel = 3;            // tells which bases are worth level 19
+constexpr std::size_t kMaxEarlier = 32;   // of each likeness, earlier blobs that are tried as bases
+constexpr std::size_t kMaxBest = 2;       // bases that are tried at level 19
+constexpr unsigned kMaxProgramBases = 2;  // source and IL leave the other bases to binaries
 
 Status zstd_error(std::size_t code) {
   return Status::error(Code::io_error, std::string("zstd: ") + ZSTD_getErrorName(code));
@@ -28,20 +32,20 @@ Status zstd_error(std::size_t code) {
 
 View view_of(const Bytes &bytes) { return {bytes.data(), bytes.size()}; }
 
-bool is_dictionary(View raw) {
+bool begins_like_dictionary(View raw) {
   const std::uint8_t magic[] = {0x37, 0xa4, 0x30, 0xec};
   return raw.size >= sizeof(magic) && std::memcmp(raw.data, magic, sizeof(magic)) == 0;
 }
 
 // Makes one frame of `raw`, coded with `base` unless that is empty.
-Status compress(ZSTD_CCtx *context, View raw, View base, bool fast, Bytes *out) {
+Status compress(ZSTD_CCtx *context, View raw, View base, int level, Bytes *out) {
   if (context == nullptr) return Status::error(Code::io_error, "no memory to compress");
   ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
   const auto set = [&](ZSTD_cParameter parameter, int value) {
     (void)ZSTD_CCtx_setParameter(context, parameter, value);
   };
-  set(ZSTD_c_compressionLevel, fast ? kFastLevel : kLevel);
-  if (fast) set(ZSTD_c_literalCompressionMode, ZSTD_ps_disable);
+  set(ZSTD_c_compressionLevel, level);
+  if (level == kFastLevel) set(ZSTD_c_literalCompressionMode, ZSTD_ps_disable);
   if (base.size != 0) {
     // Puts all of both in reach, up to what a 32-bit reader can hold.
     set(ZSTD_c_windowLog,
@@ -53,6 +57,7 @@ Status compress(ZSTD_CCtx *context, View raw, View base, bool fast, Bytes *out) 
   const std::size_t size = ZSTD_compress2(context, out->data(), out->size(), raw.data, raw.size);
   if (ZSTD_isError(size)) return zstd_error(size);
   out->resize(size);
+  out->shrink_to_fit();
   return {};
 }
 
@@ -64,9 +69,6 @@ Status copy_frame(const BlobSource &source, EncodedBlob *out) {
   return {};
 }
 
-// The blobs of one group that a dictionary could serve.
-using Group = std::map<Digest, std::pair<BlobSource, Digest>>;  // by name; with the variant
-
 std::string group_of(const BlobUse &use) {
   switch (use.kind) {
     case BlobKind::source: return "source";
@@ -76,41 +78,54 @@ std::string group_of(const BlobUse &use) {
   }
 }
 
-template <typename Function>
-void for_each_binary(const Contents &contents, Function function) {
-  for (const Target &target : contents.targets) {
-    for (const auto *binaries : {&target.binaries, &target.intermediates}) {
-      for (const Binary &binary : *binaries) {
-        function(binary, BlobUse{BlobKind::binary, binary.variant, target.profile});
+// Compresses `raw` with each base, with a thread for each processor; `frames[i]` stays empty where
+// the base cannot serve.
+Status try_bases(View raw, const std::vector<BlobSource> &bases, int level,
+                 std::vector<Bytes> *frames) {
+  frames->assign(bases.size(), {});
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    const std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx *)> context(ZSTD_createCCtx(),
+                                                                           ZSTD_freeCCtx);
+    for (std::size_t i = next++; i < bases.size(); i = next++) {
+      Bytes base;
+      if (Status s = bases[i].read(&base); !s.ok()) return s;
+      if (begins_like_dictionary(view_of(base))) continue;  // zstd would not take it as it is
+      if (Status s = compress(context.get(), raw, view_of(base), level, &(*frames)[i]); !s.ok()) {
+        return s;
       }
     }
-  }
-}
-
-std::map<std::string, Group> groups_of(const Contents &contents) {
-  std::map<std::string, Group> groups;
-  const auto add = [&](const BlobSource &source, const BlobUse &use) {
-    groups[group_of(use)].emplace(source.name(), std::pair(source, use.variant));
+    return Status{};
   };
-  for (const Program &program : contents.programs) {
-    for (const Variant &variant : program.variants) {
-      if (variant.source) add(*variant.source, {BlobKind::source});
-      if (variant.il32) add(*variant.il32, {BlobKind::il});
-      if (variant.il64) add(*variant.il64, {BlobKind::il});
-    }
+  const std::size_t threads =
+      std::min<std::size_t>(bases.size(), std::max(1u, std::thread::hardware_concurrency()));
+  std::vector<std::future<Status>> running;
+  for (std::size_t i = 0; i < threads; ++i) {
+    running.push_back(std::async(std::launch::async, work));
   }
-  for_each_binary(contents,
-                  [&](const Binary &binary, const BlobUse &use) { add(binary.blob, use); });
-  return groups;
+  Status status;
+  for (std::future<Status> &each : running) {
+    if (Status s = each.get(); !s.ok()) status = std::move(s);
+  }
+  return status;
 }
 
-// Returns at most `most` of `values`, evenly spaced.
-template <typename T>
-std::vector<T> spaced(const std::vector<T> &values, std::size_t most) {
-  if (values.size() <= most) return values;
-  std::vector<T> some;
-  for (std::size_t i = 0; i < most; ++i) some.push_back(values[i * values.size() / most]);
-  return some;
+// Leaves the most promising bases.
+Status choose_bases(View raw, std::vector<BlobSource> *bases) {
+  if (bases->size() <= kMaxBest) return {};
+  std::vector<Bytes> frames;
+  if (Status s = try_bases(raw, *bases, kQuickLevel, &frames); !s.ok()) return s;
+  std::vector<std::pair<std::size_t, std::size_t>> ranked;  // size, index
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (!frames[i].empty()) ranked.emplace_back(frames[i].size(), i);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  std::vector<BlobSource> best;
+  for (const auto &[size, i] : ranked) {
+    if (best.size() < kMaxBest) best.push_back((*bases)[i]);
+  }
+  *bases = std::move(best);
+  return {};
 }
 
 }  // namespace
@@ -152,57 +167,18 @@ Status RawForms::encode(const BlobSource &source, const BlobUse & /*use*/, Encod
 
 void Encoder::FreeContext::operator()(ZSTD_CCtx_s *context) const { ZSTD_freeCCtx(context); }
 
-Encoder::Encoder(const WriteOptions &options) : options_(options), context_(ZSTD_createCCtx()) {}
+Encoder::Encoder(std::optional<Purpose> purpose) : purpose_(purpose), context_(ZSTD_createCCtx()) {}
 
 Status Encoder::prepare(const Contents &contents) {
   for (const Program &program : contents.programs) {
     for (const Variant &variant : program.variants) {
+      programs_.emplace(variant.hash, program.name);
       for (const auto *il : {&variant.il64, &variant.il32}) {
         if (*il) il_[variant.hash].push_back(**il);
       }
     }
   }
-  const bool trains = options_.train != nullptr && options_.purpose == Purpose::fleet;
-  return trains ? make_dictionaries(contents) : Status{};
-}
-
-Status Encoder::make_dictionaries(const Contents &contents) {
-  for (const auto &[name, group] : groups_of(contents)) {
-    std::vector<BlobSource> sources;
-    for (const auto &entry : group) sources.push_back(entry.second.first);
-    Bytes dictionary;
-    if (Status s = options_.train(sources, &dictionary); !s.ok()) return s;
-    if (dictionary.empty()) continue;
-    Bytes frame;
-    if (Status s = compress(context_.get(), view_of(dictionary), {}, false, &frame); !s.ok())
-      return s;
-    // Keeps the dictionary if it saves more than its size, as estimated from a sample of the blobs.
-    const std::vector<BlobSource> some = spaced(sources, kMaxTried);
-    const BlobSource base(std::move(dictionary));
-    std::uint64_t saved = 0;
-    for (const BlobSource &source : some) {
-      BlobUse use{name == "il" ? BlobKind::il : BlobKind::source};
-      if (name != "il" && name != "source") {
-        use = {BlobKind::binary, group.at(source.name()).second};
-      }
-      Bytes raw;
-      EncodedBlob without;
-      Bytes with;
-      if (Status s = source.read(&raw); !s.ok()) return s;
-      if (Status s = code(source, use, view_of(raw), &without); !s.ok()) return s;
-      if (Status s = compress(context_.get(), view_of(raw), view_of(*base.raw()), false, &with);
-          !s.ok())
-        return s;
-      if (with.size() < without.stored.size()) saved += without.stored.size() - with.size();
-    }
-    if (saved * sources.size() > frame.size() * some.size()) dictionaries_.emplace(name, base);
-  }
   return {};
-}
-
-bool Encoder::makes(const BlobSource &base) const {
-  return std::any_of(dictionaries_.begin(), dictionaries_.end(),
-                     [&](const auto &each) { return each.second.name() == base.name(); });
 }
 
 unsigned Encoder::bases_of(const BlobSource &source) const {
@@ -211,25 +187,19 @@ unsigned Encoder::bases_of(const BlobSource &source) const {
 }
 
 Purpose Encoder::purpose_for(const BlobSource &source) const {
-  return options_.purpose.value_or(source.pack() ? Purpose::fleet : Purpose::startup);
+  return purpose_.value_or(source.pack() ? Purpose::fleet : Purpose::startup);
 }
 
-// Returns whether the frame from a pack can stay. Source, IL and launches that are raw are
-// compressed: recordings have them so. A frame can stay if it has no base, or if the base is a
-// dictionary, or source or IL that the new pack already has, so that the number of blobs before it
-// is known.
+// Returns whether the frame from a pack can stay: if it has no base, or one that the new pack has
+// already. Source, IL and launches that are raw are compressed: recordings have them so.
 bool Encoder::keeps(const BlobSource &source, const BlobUse &use, EncodedBlob *out) {
-  if (!source.pack() || options_.purpose) return false;
+  if (!source.pack() || purpose_) return false;
   out->codec = source.blob().codec();
   const bool started = use.kind == BlobKind::binary || use.kind == BlobKind::auxiliary;
   if (out->codec == Codec::raw && !started) return false;
   if (out->codec == Codec::based) {
     out->base.emplace(source.pack(), source.pack()->blob(source.blob().base()));
-    Bytes raw;
-    const bool stays = of_programs_.count(out->base->name()) != 0 ||
-                       (out->base->blob().codec() != Codec::based && out->base->read(&raw).ok() &&
-                        is_dictionary(view_of(raw)));
-    if (!stays || bases_of(*out->base) >= kMaxBases) {
+    if (stored_.count(out->base->name()) == 0 || bases_of(*out->base) >= kMaxBases) {
       out->base.reset();
       return false;
     }
@@ -237,75 +207,85 @@ bool Encoder::keeps(const BlobSource &source, const BlobUse &use, EncodedBlob *o
   return copy_frame(source, out).ok();
 }
 
+// What a blob has in common with others, the most first.
+std::vector<std::string> Encoder::likeness(const BlobUse &use) const {
+  const std::string group = group_of(use);
+  if (use.kind == BlobKind::source || use.kind == BlobKind::il) return {group};
+  if (use.kind != BlobKind::binary) return {};
+  std::vector<std::string> all{group + " of " + hex(use.variant)};
+  const auto program = programs_.find(use.variant);
+  if (program != programs_.end()) all.push_back(group + " for " + program->second);
+  all.push_back(group);
+  return all;
+}
+
 std::vector<BlobSource> Encoder::bases_for(const BlobSource &source, const BlobUse &use) const {
   std::vector<BlobSource> bases;
-  if (purpose_for(source) != Purpose::fleet || use.kind == BlobKind::dictionary) return bases;
+  if (purpose_for(source) != Purpose::fleet) return bases;
   const auto add = [&](const BlobSource &base) {
-    if (base.name() != source.name() && bases_of(base) < kMaxBases) bases.push_back(base);
+    if (base.name() == source.name() || bases_of(base) >= kMaxBases) return;
+    if (std::find(bases.begin(), bases.end(), base) == bases.end()) bases.push_back(base);
   };
   const auto il = il_.find(use.variant);
   if (use.kind == BlobKind::binary && il != il_.end()) {
     for (const BlobSource &module : il->second) add(module);
   }
-  // Sources and modules of one project resemble each other. Only on request: readers that know no
-  // bases refuse the pack.
-  const auto earlier = earlier_.find(use.kind);
-  if (options_.purpose == Purpose::fleet && earlier != earlier_.end()) {
-    const std::vector<BlobSource> &all = earlier->second;
-    std::for_each(all.end() - static_cast<std::ptrdiff_t>(std::min(all.size(), kMaxEarlier)),
-                  all.end(), add);
+  // Only on request: readers that know no bases refuse the pack.
+  if (purpose_ == Purpose::fleet) {
+    for (const std::string &like : likeness(use)) {
+      const auto earlier = earlier_.find(like);
+      if (earlier == earlier_.end()) continue;
+      for (const BlobSource &each : earlier->second) add(each);
+    }
   }
-  const auto dictionary = dictionaries_.find(group_of(use));
-  if (dictionary != dictionaries_.end()) add(dictionary->second);
   return bases;
 }
 
 Status Encoder::code(const BlobSource &source, const BlobUse &use, View raw, EncodedBlob *out) {
   const bool started = use.kind == BlobKind::binary || use.kind == BlobKind::auxiliary;
   const bool fast = started && purpose_for(source) == Purpose::startup;
-  const std::vector<BlobSource> bases = bases_for(source, use);
-  std::vector<Bytes> frames(1 + bases.size());
-  std::vector<std::future<Status>> running;
-  for (std::size_t i = 0; i < bases.size(); ++i) {
-    running.push_back(std::async(std::launch::async, [&, i] {
-      Bytes base;
-      if (Status s = bases[i].read(&base); !s.ok()) return s;
-      // zstd would read a blob that merely begins like a dictionary as one.
-      if (is_dictionary(view_of(base)) && !makes(bases[i])) return Status{};
-      return compress(Context(ZSTD_createCCtx()).get(), raw, view_of(base), false, &frames[i + 1]);
-    }));
-  }
-  Status status = compress(context_.get(), raw, {}, fast, &frames[0]);
-  for (std::future<Status> &each : running) {
-    if (Status s = each.get(); !s.ok()) status = std::move(s);
-  }
-  if (!status.ok()) return status;
-  out->codec = Codec::raw;
+  std::vector<BlobSource> bases = bases_for(source, use);
+  if (Status s = choose_bases(raw, &bases); !s.ok()) return s;
+  std::vector<Bytes> frames;
+  if (Status s = try_bases(raw, bases, kLevel, &frames); !s.ok()) return s;
+  out->codec = Codec::zstd;
   out->base.reset();
-  std::size_t least = raw.size;
+  if (Status s = compress(context_.get(), raw, {}, fast ? kFastLevel : kLevel, &out->stored);
+      !s.ok()) {
+    return s;
+  }
+  // A base that saves little would keep others from being coded with this blob.
+  std::size_t most = out->stored.size() / 4 * 3;
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    if (frames[i].empty() || frames[i].size() >= least) continue;
-    least = frames[i].size();
-    out->codec = i == 0 ? Codec::zstd : Codec::based;
-    out->base = i == 0 ? std::nullopt : std::optional(bases[i - 1]);
+    if (frames[i].empty() || frames[i].size() > most) continue;
+    most = frames[i].size() - 1;
+    out->codec = Codec::based;
+    out->base = bases[i];
     out->stored = std::move(frames[i]);
   }
-  if (out->codec == Codec::raw) out->stored.assign(raw.data, raw.data + raw.size);
+  if (out->stored.size() < raw.size) return {};
+  out->codec = Codec::raw;
+  out->base.reset();
+  out->stored.assign(raw.data, raw.data + raw.size);
   return {};
 }
 
 void Encoder::remember(const BlobSource &source, const BlobUse &use, const EncodedBlob &coded) {
-  if (use.kind == BlobKind::source || use.kind == BlobKind::il) {
-    of_programs_.insert(source.name());
-    if (!coded.base || bases_of(*coded.base) == 0) earlier_[use.kind].push_back(source);
-  }
+  stored_.insert(source.name());
   if (coded.base) bases_.emplace(source.name(), bases_of(*coded.base) + 1);
+  const unsigned most = use.kind == BlobKind::binary ? kMaxBases : kMaxProgramBases;
+  if (bases_of(source) >= most) return;
+  for (const std::string &like : likeness(use)) {
+    std::vector<BlobSource> &earlier = earlier_[like];
+    if (earlier.size() == kMaxEarlier) earlier.erase(earlier.begin());
+    earlier.push_back(source);
+  }
 }
 
 Status Encoder::encode(const BlobSource &source, const BlobUse &use, EncodedBlob *out) {
   View raw;
   if (Status s = check(source, &raw, out); !s.ok()) return s;
-  if (options_.purpose == Purpose::raw) {
+  if (purpose_ == Purpose::raw) {
     out->stored.assign(raw.data, raw.data + raw.size);
     return {};
   }

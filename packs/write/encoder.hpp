@@ -19,7 +19,7 @@ struct ZSTD_CCtx_s;
 namespace kiln::packs {
 
 // The role of a blob in the pack.
-enum class BlobKind : std::uint8_t { source, il, launches, binary, auxiliary, dictionary };
+enum class BlobKind : std::uint8_t { source, il, launches, binary, auxiliary };
 
 struct BlobUse {
   BlobKind kind = BlobKind::source;
@@ -65,39 +65,38 @@ class RawForms : public BlobForms {
   Status encode(const BlobSource &source, const BlobUse &use, EncodedBlob *out) override;
 };
 
-// Encodes blobs in the order in which they are stored: a blob's base comes before it, or is a
-// dictionary, which nothing else names. Compresses with several threads.
+// Encodes blobs in the order in which they are stored: a blob's base comes before it. Compresses
+// with several threads.
 class Encoder : public BlobForms {
  public:
-  explicit Encoder(const WriteOptions &options);
+  // See WriteOptions.
+  explicit Encoder(std::optional<Purpose> purpose);
 
-  // Notes each variant's IL, and makes dictionaries if the purpose has them.
+  // Notes each variant's program and IL.
   Status prepare(const Contents &contents) override;
   Status encode(const BlobSource &source, const BlobUse &use, EncodedBlob *out) override;
 
  private:
   bool keeps(const BlobSource &source, const BlobUse &use, EncodedBlob *out);
+  std::vector<std::string> likeness(const BlobUse &use) const;
   std::vector<BlobSource> bases_for(const BlobSource &source, const BlobUse &use) const;
   Status code(const BlobSource &source, const BlobUse &use, View raw, EncodedBlob *out);
   Purpose purpose_for(const BlobSource &source) const;
-  bool makes(const BlobSource &base) const;  // whether `base` is a dictionary made here
   // Returns how many blobs must be decoded before this one.
   unsigned bases_of(const BlobSource &source) const;
   void remember(const BlobSource &source, const BlobUse &use, const EncodedBlob &coded);
-  Status make_dictionaries(const Contents &contents);
 
   struct FreeContext {
     void operator()(ZSTD_CCtx_s *context) const;
   };
-  using Context = std::unique_ptr<ZSTD_CCtx_s, FreeContext>;
 
-  WriteOptions options_;
-  Context context_;
-  std::map<Digest, std::vector<BlobSource>> il_;         // by variant
-  std::set<Digest> of_programs_;                         // names of stored source and IL
-  std::map<std::string, BlobSource> dictionaries_;       // by group
-  std::map<Digest, unsigned> bases_;                     // of stored blobs with bases
-  std::map<BlobKind, std::vector<BlobSource>> earlier_;  // source and IL with at most one base
+  std::optional<Purpose> purpose_;
+  std::unique_ptr<ZSTD_CCtx_s, FreeContext> context_;
+  std::map<Digest, std::vector<BlobSource>> il_;            // by variant
+  std::map<Digest, std::string> programs_;                  // by variant
+  std::set<Digest> stored_;                                 // names of what is stored
+  std::map<Digest, unsigned> bases_;                        // of stored blobs with bases
+  std::map<std::string, std::vector<BlobSource>> earlier_;  // the last few, by likeness
 };
 
 }  // namespace kiln::packs

@@ -82,7 +82,7 @@ class BlobStream {
     if (Status s = forms_->encode(source, use, &coded); !s.ok()) return s;
     std::uint32_t base = 0;
     if (coded.base) {
-      if (Status s = add_to_root(*coded.base, {BlobKind::dictionary}, &base); !s.ok()) return s;
+      if (Status s = add_to_root(*coded.base, {}, &base); !s.ok()) return s;
       ++base;
       based_ = true;
     }
@@ -443,7 +443,7 @@ Status PackWriter::write(const Contents &contents, const std::string &path) {
 }  // namespace
 
 Status write_pack(const Contents &contents, const std::string &path, const WriteOptions &options) {
-  Encoder encoder(options);
+  Encoder encoder(options.purpose);
   return PackWriter(options, &encoder).write(contents, path);
 }
 

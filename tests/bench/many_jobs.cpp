@@ -57,7 +57,6 @@
 #include "builder/publish/publish.hpp"
 #include "builder/virtual/driver_root.hpp"
 #include "builder/virtual/mesa.hpp"
-#include "kiln/packs/dictionary.hpp"
 #include "kiln/packs/pack.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/device/device.hpp"
@@ -331,7 +330,6 @@ void print_sizes(const char *shape, const std::string &file) {
   const auto stored_for = [&](packs::Purpose purpose, const std::string &path) {
     packs::WriteOptions options;
     options.purpose = purpose;
-    options.train = packs::train_dictionary;
     must(packs::write_pack(contents, path, options));
     std::ifstream in(path, std::ios::binary);
     return packs::Bytes(std::istreambuf_iterator<char>(in), {});

@@ -13,7 +13,7 @@ namespace kiln::packs {
 // The purpose of a pack, which decides how its blobs are stored.
 enum class Purpose : std::uint8_t {
   startup,  // binaries decode fast, each on its own
-  fleet,    // small: with dictionaries and like blobs of programs; targets can be cut out
+  fleet,    // small: what is alike is stored once, also of several targets
   raw,      // uncompressed: a start decodes nothing, and an archiver compresses the whole file
 };
 
@@ -26,8 +26,6 @@ struct WriteOptions {
   // If absent: blobs from packs keep their form if the pack also has their base (otherwise as in
   // `fleet`), and new blobs are stored as in `startup`. If set, all blobs are stored anew.
   std::optional<Purpose> purpose{};
-  // How `fleet` makes dictionaries: train_dictionary(); null: it makes none.
-  Status (*train)(const std::vector<BlobSource> &sources, Bytes *out) = nullptr;
 };
 
 }  // namespace kiln::packs
