@@ -7,12 +7,16 @@
 include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)
 find_program(cxx x86_64-w64-mingw32-g++-posix)
 find_program(wine NAMES wine64 wine PATHS /usr/lib/wine)
+find_program(clang clang-15)
+find_program(linker lld-link-15)
+find_path(headers _mingw.h PATHS /usr/share/mingw-w64/include)
 set(root $ENV{KILN_MINGW_ROOT})
 if(NOT root)
   execute_process(COMMAND ${KILN_LAB} path mingw/dev OUTPUT_VARIABLE root
     OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
-foreach(part "cxx;g++-mingw-w64-x86-64-posix" "wine;wine64" "root;the laboratory's mingw root")
+foreach(part "cxx;g++-mingw-w64-x86-64-posix" "wine;wine64" "clang;clang-15"
+    "linker;lld-15" "headers;mingw-w64-common" "root;the laboratory's mingw root")
   list(GET part 0 variable)
   list(GET part 1 what)
   if(NOT ${variable} OR NOT EXISTS ${${variable}})
@@ -30,6 +34,33 @@ run(${wine} wineboot -i)
 set(TOOLCHAIN ${KILN_SOURCE}/cmake/toolchains/mingw.cmake)
 set(BUILDER ON)
 include(${CMAKE_CURRENT_LIST_DIR}/runtime_alone.cmake)
+
+# C programs of MSVC's ABI: the tests of the C interface by Clang, with MinGW's headers and C library,
+# against the DLL. For AArch64 there is no library, so they are only compiled.
+set(msvc ${WORK}/msvc)
+file(MAKE_DIRECTORY ${msvc}/include)
+file(CREATE_LINK /usr/include/CL ${msvc}/include/CL SYMBOLIC)
+set(libraries)
+foreach(name libmingwex.a libmsvcrt.a libkernel32.a libgcc.a)
+  execute_process(COMMAND ${cxx} -print-file-name=${name} OUTPUT_VARIABLE path
+    OUTPUT_STRIP_TRAILING_WHITESPACE)
+  list(APPEND libraries ${path})
+endforeach()
+foreach(test c_api_test c_launch_test)
+  foreach(machine aarch64 x86_64)
+    set(objects)
+    foreach(source api/${test} windows/msvc_start)
+      get_filename_component(name ${source} NAME)
+      run(${clang} --target=${machine}-pc-windows-msvc -fgnuc-version=4.2.1 -mno-stack-arg-probe -O1
+        -I ${KILN_SOURCE}/runtime/include -I ${KILN_SOURCE} -isystem ${msvc}/include
+        -isystem ${headers} -c ${KILN_SOURCE}/tests/runtime/${source}.c -o ${msvc}/${name}.obj)
+      list(APPEND objects ${msvc}/${name}.obj)
+    endforeach()
+  endforeach()
+  run(${linker} /entry:start /subsystem:console /nodefaultlib /out:${WORK}/bin/${test}_msvc.exe
+    ${objects} ${WORK}/runtime/libkiln_runtime.dll.a ${libraries})
+  run(${wine} ${WORK}/bin/${test}_msvc.exe ${KILN_SOURCE}/tests/runtime/runtime.kiln)
+endforeach()
 
 # Starts with packs that were made here. expect(PROGRAM CODE WORDS ARGUMENTS...)
 file(WRITE ${WORK}/icd/pocl.icd "libpocl.so.2\n")
