@@ -2,6 +2,7 @@
 // Reads until the end, since files of /proc have no size; writes through one packs::OutputFile.
 #include "builder/base/whole_file.hpp"
 
+#include <algorithm>
 #include <fstream>
 
 #include "kiln/packs/output_file.hpp"

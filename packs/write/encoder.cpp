@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstring>
+#include <functional>
 #include <future>
 #include <map>
 #include <thread>
@@ -57,7 +59,6 @@ Status compress(ZSTD_CCtx *context, View raw, View base, int level, Bytes *out) 
   const std::size_t size = ZSTD_compress2(context, out->data(), out->size(), raw.data, raw.size);
   if (ZSTD_isError(size)) return zstd_error(size);
   out->resize(size);
-  out->shrink_to_fit();
   return {};
 }
 
@@ -78,22 +79,20 @@ std::string group_of(const BlobUse &use) {
   }
 }
 
-// Compresses `raw` with each base, with a thread for each processor; `frames[i]` stays empty where
-// the base cannot serve.
+// Compresses `raw` with each base that can serve, with a thread for each processor, each of which
+// passes frames to take(index, frame).
 Status try_bases(View raw, const std::vector<BlobSource> &bases, int level,
-                 std::vector<Bytes> *frames) {
-  frames->assign(bases.size(), {});
+                 const std::function<void(std::size_t, Bytes)> &take) {
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     const std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx *)> context(ZSTD_createCCtx(),
                                                                            ZSTD_freeCCtx);
     for (std::size_t i = next++; i < bases.size(); i = next++) {
-      Bytes base;
+      Bytes base, frame;
       if (Status s = bases[i].read(&base); !s.ok()) return s;
       if (begins_like_dictionary(view_of(base))) continue;  // zstd would not take it as it is
-      if (Status s = compress(context.get(), raw, view_of(base), level, &(*frames)[i]); !s.ok()) {
-        return s;
-      }
+      if (Status s = compress(context.get(), raw, view_of(base), level, &frame); !s.ok()) return s;
+      take(i, std::move(frame));
     }
     return Status{};
   };
@@ -113,16 +112,13 @@ Status try_bases(View raw, const std::vector<BlobSource> &bases, int level,
 // Leaves the most promising bases.
 Status choose_bases(View raw, std::vector<BlobSource> *bases) {
   if (bases->size() <= kMaxBest) return {};
-  std::vector<Bytes> frames;
-  if (Status s = try_bases(raw, *bases, kQuickLevel, &frames); !s.ok()) return s;
-  std::vector<std::pair<std::size_t, std::size_t>> ranked;  // size, index
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    if (!frames[i].empty()) ranked.emplace_back(frames[i].size(), i);
-  }
+  std::vector<std::pair<std::size_t, std::size_t>> ranked(bases->size(), {SIZE_MAX, 0});
+  const auto take = [&](std::size_t i, const Bytes &frame) { ranked[i] = {frame.size(), i}; };
+  if (Status s = try_bases(raw, *bases, kQuickLevel, take); !s.ok()) return s;
   std::sort(ranked.begin(), ranked.end());
   std::vector<BlobSource> best;
   for (const auto &[size, i] : ranked) {
-    if (best.size() < kMaxBest) best.push_back((*bases)[i]);
+    if (best.size() < kMaxBest && size != SIZE_MAX) best.push_back((*bases)[i]);
   }
   *bases = std::move(best);
   return {};
@@ -246,8 +242,9 @@ Status Encoder::code(const BlobSource &source, const BlobUse &use, View raw, Enc
   const bool fast = started && purpose_for(source) == Purpose::startup;
   std::vector<BlobSource> bases = bases_for(source, use);
   if (Status s = choose_bases(raw, &bases); !s.ok()) return s;
-  std::vector<Bytes> frames;
-  if (Status s = try_bases(raw, bases, kLevel, &frames); !s.ok()) return s;
+  std::vector<Bytes> frames(bases.size());
+  const auto take = [&](std::size_t i, Bytes frame) { frames[i] = std::move(frame); };
+  if (Status s = try_bases(raw, bases, kLevel, take); !s.ok()) return s;
   out->codec = Codec::zstd;
   out->base.reset();
   if (Status s = compress(context_.get(), raw, {}, fast ? kFastLevel : kLevel, &out->stored);
