@@ -18,9 +18,9 @@
 //   without a store, divided by that (medians); the time of -j2 divided by that of -j1 (the best of
 //   each). All start with empty driver caches, and take turns ROUNDS times (3; 0: no device).
 // * Packs: their sizes as archive (uncompressed, the file then compressed by zstd), fleet, sent
-//   (all layers as published, with uncompressed binaries) and startup, divided by that of one zstd
-//   stream of what they hold (level 19). With OPTIONs also for a pack that these build:
-//   --virtual neo:skl,dg1
+//   (all layers as published, with uncompressed binaries), alone (each blob as a zstd stream of its
+//   own at the highest level, and nothing else) and startup, divided by that of one zstd stream of
+//   what they hold (level 19). With OPTIONs also for a pack that these build: --virtual neo:skl,dg1
 //
 // With `absent`, prints for each model of `--virtual mesa:MODEL` the CPU seconds of one bare
 // process that builds the preferred variants of the base pack by the same driver in the same root,
@@ -244,7 +244,7 @@ void build_variants(const runtime::Device &device, cl_context context, const pac
   }
 }
 
-constexpr char kSizes[] = "decoded, MB | solid, KB | archive | fleet | sent | startup";
+constexpr char kSizes[] = "decoded, MB | solid, KB | archive | fleet | sent | alone | startup";
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -298,13 +298,20 @@ std::size_t published_size(const std::string &programs, const std::string &binar
 // blobs.
 void print_sizes(const char *shape, const std::string &file) {
   const packs::Contents contents = contents_of(file);
+  const auto compressed_size = [](const packs::Bytes &bytes, int level) {
+    packs::Bytes out(ZSTD_compressBound(bytes.size()));
+    return ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), level);
+  };
   std::set<packs::Bytes> seen;
   packs::Bytes all;
+  std::size_t alone = 0;
   const auto add = [&](const std::optional<packs::BlobSource> &blob) {
     packs::Bytes bytes;
     if (!blob) return;
     must(blob->read(&bytes));
-    if (seen.insert(bytes).second) all.insert(all.end(), bytes.begin(), bytes.end());
+    if (!seen.insert(bytes).second) return;
+    all.insert(all.end(), bytes.begin(), bytes.end());
+    alone += compressed_size(bytes, ZSTD_maxCLevel());
   };
   for (const packs::Program &program : contents.programs) {
     for (const packs::Variant &variant : program.variants) {
@@ -319,11 +326,7 @@ void print_sizes(const char *shape, const std::string &file) {
     }
     add(target.auxiliary);
   }
-  const auto compressed_size = [](const packs::Bytes &bytes) {
-    packs::Bytes out(ZSTD_compressBound(bytes.size()));
-    return ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), 19);
-  };
-  const std::size_t solid = compressed_size(all);
+  const std::size_t solid = compressed_size(all, 19);
   std::string row =
       fmt::format("| {} | {:.2f} | {:.0f} |", shape, static_cast<double>(all.size()) / 1e6,
                   static_cast<double>(solid) / 1e3);
@@ -335,11 +338,11 @@ void print_sizes(const char *shape, const std::string &file) {
     return packs::Bytes(std::istreambuf_iterator<char>(in), {});
   };
   const std::string raw = file + ".raw", fleet = file + ".fleet";
-  const std::size_t archive_size = compressed_size(stored_for(packs::Purpose::raw, raw));
+  const std::size_t archive_size = compressed_size(stored_for(packs::Purpose::raw, raw), 19);
   const std::size_t fleet_size = stored_for(packs::Purpose::fleet, fleet).size();
   const std::size_t startup_size = stored_for(packs::Purpose::startup, file + ".startup").size();
   for (const std::size_t size :
-       {archive_size, fleet_size, published_size(fleet, raw), startup_size}) {
+       {archive_size, fleet_size, published_size(fleet, raw), alone, startup_size}) {
     row += fmt::format(" {:.2f} |", static_cast<double>(size) / static_cast<double>(solid));
   }
   std::printf("%s\n", row.c_str());

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // One start of an application, for the test under Wine: loads a program of a pack, launches it,
-// checks the results, and prints the notices and the load's report.
+// checks the results, and prints the notices, the load's report, and the time since it began.
 //   start PACK [OVERLAY [dies]]
 // With `dies` the process ends while the driver builds, without a word to Kiln.
+//   start bare BINARY
+// does the same with a file that holds the driver's binary, without Kiln
+// (tests/bench/wine_start.py).
 #include <kiln/launch.hpp>
 
+#include <windows.h>
+
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
 #include <thread>
 
 namespace {
@@ -75,10 +82,53 @@ bool launch(const kiln::Loader &loader, const kiln::Program &program) {
   return right == kCount;
 }
 
-}  // namespace
+// A function of opencl.dll.
+template <typename Function>
+Function *function(const char *name) {
+  static const HMODULE library = LoadLibraryA("opencl.dll");
+  const auto found = library != nullptr ? GetProcAddress(library, name) : nullptr;
+  if (found == nullptr) {
+    std::printf("failed: no %s\n", name);
+    std::exit(1);
+  }
+  return reinterpret_cast<Function *>(reinterpret_cast<void *>(found));
+}
+#define CL(name) function<decltype(name)>(#name)
 
-int main(int argc, char **argv) {
-  if (argc < 2 || argc > 4) return 2;
+bool launch_bare(const char *path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const auto *data = reinterpret_cast<const unsigned char *>(bytes.data());
+  const std::size_t size = bytes.size(), global = kCount;
+  cl_platform_id platform = nullptr;
+  cl_device_id device = nullptr;
+  cl_int error = CL(clGetPlatformIDs)(1, &platform, nullptr);
+  error |= CL(clGetDeviceIDs)(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr);
+  const auto context = CL(clCreateContext)(nullptr, 1, &device, nullptr, nullptr, nullptr);
+  const auto program =
+      CL(clCreateProgramWithBinary)(context, 1, &device, &size, &data, nullptr, nullptr);
+  error |= CL(clBuildProgram)(program, 1, &device, "", nullptr, nullptr);
+  const auto kernel = CL(clCreateKernel)(program, "scale", nullptr);
+  const auto queue = CL(clCreateCommandQueue)(context, device, 0, nullptr);
+  unsigned numbers[kCount];
+  for (unsigned i = 0; i < kCount; ++i) numbers[i] = i;
+  auto values =
+      CL(clCreateBuffer)(context, CL_MEM_COPY_HOST_PTR, sizeof(numbers), numbers, nullptr);
+  auto sizes = CL(clCreateBuffer)(context, CL_MEM_READ_WRITE, 16, nullptr, nullptr);
+  error |= CL(clSetKernelArg)(kernel, 0, sizeof(values), &values);
+  error |= CL(clSetKernelArg)(kernel, 1, sizeof(kFactor), &kFactor);
+  error |= CL(clSetKernelArg)(kernel, 2, sizeof(kCount), &kCount);
+  error |= CL(clSetKernelArg)(kernel, 3, sizeof(sizes), &sizes);
+  error |=
+      CL(clEnqueueNDRangeKernel)(queue, kernel, 1, nullptr, &global, nullptr, 0, nullptr, nullptr);
+  error |= CL(clEnqueueReadBuffer)(queue, values, CL_TRUE, 0, sizeof(numbers), numbers, 0, nullptr,
+                                   nullptr);
+  unsigned right = 0;
+  for (unsigned i = 0; i < kCount; ++i) right += numbers[i] == kFactor * i ? 1 : 0;
+  return error == CL_SUCCESS && right == kCount;
+}
+
+bool launch_from(int argc, char **argv) {
   const auto opencl = must(kiln::OpenCL::open());
   const auto device = must(opencl.device(0));
   const auto pack = must(kiln::Pack::open_file(argv[1]));
@@ -89,6 +139,18 @@ int main(int argc, char **argv) {
   if (argc > 3) std::thread(die_in_driver, std::filesystem::path(argv[2])).detach();
   const kiln::Loaded loaded = loader.load("scale", "a_plain");
   std::puts(loaded.report.json().c_str());
-  if (!loaded.program) return 1;
-  return launch(loader, *loaded.program) ? 0 : 1;
+  return loaded.program && launch(loader, *loaded.program);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  if (argc < 2 || argc > 4) return 2;
+  const bool right =
+      std::string(argv[1]) == "bare" ? launch_bare(argv[2]) : launch_from(argc, argv);
+  const std::chrono::duration<double, std::micro> took = Clock::now() - begin;
+  std::printf("microseconds: %.0f\n", took.count());
+  return right ? 0 : 1;
 }
