@@ -79,8 +79,8 @@ std::string group_of(const BlobUse &use) {
   }
 }
 
-// Compresses `raw` with each base that can serve, with a thread for each processor, each of which
-// passes frames to take(index, frame).
+// Compresses `raw` with each base that can serve, and passes the frame to take(index, frame), which
+// several threads call.
 Status try_bases(View raw, const std::vector<BlobSource> &bases, int level,
                  const std::function<void(std::size_t, Bytes)> &take) {
   std::atomic<std::size_t> next = 0;

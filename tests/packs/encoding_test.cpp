@@ -174,6 +174,42 @@ TEST_CASE("a fleet's source that resembles an earlier one is coded with that one
   CHECK(all_blobs(*slice).size() == 5);
 }
 
+TEST_CASE("a binary is coded with one of another program only if that saves a quarter",
+          "[encoding]") {
+  Contents contents;
+  Target device = target("model");
+  const Bytes common = noise(3000, 1);
+  for (unsigned i = 0; i < 3; ++i) {
+    Variant each = variant("v" + std::to_string(i), "kernel void k" + std::to_string(i) + "() {}");
+    Bytes bytes = i < 2 ? common : part(common, 0, 500);  // the third one shares a sixth
+    append(&bytes, noise(i < 2 ? 100 : 2500, 2 + i));
+    device.binaries.push_back(binary(each, std::move(bytes)));
+    contents.programs.push_back({each.name, "", {each}});
+  }
+  contents.targets = {device};
+  const PackPointer pack = lasting(packed_for(contents, Purpose::fleet));
+  check_all_blobs(*pack);
+  TargetRef packed_device;
+  REQUIRE(pack->target(0, &packed_device).ok());
+  const auto has_base = [&](unsigned i) {
+    return packed_device.find_binary(contents.programs[i].variants[0].hash).blob.base() != 0;
+  };
+  CHECK(has_base(0) != has_base(1));  // sorted by the variants' hashes
+  CHECK(!has_base(2));
+}
+
+TEST_CASE("a blob that begins like a dictionary of zstd is no base", "[encoding]") {
+  Contents contents = alike_sample(1, 3);
+  for (Target &each : contents.targets) {
+    Bytes bytes{0x37, 0xa4, 0x30, 0xec};
+    append(&bytes, *each.binaries[0].blob.raw());
+    each.binaries[0].blob = BlobSource(std::move(bytes));
+  }
+  const PackPointer pack = lasting(packed_for(contents, Purpose::fleet));
+  check_all_blobs(*pack);
+  CHECK(most_bases(*pack) == 1);  // the IL
+}
+
 TEST_CASE("what loses its base when a pack is cut or merged is coded anew", "[encoding]") {
   const std::string golden = std::string(KILN_SOURCE_DIR) + "/packs/golden/good-v1-bases.kiln";
   for (const Bytes &bytes : {read_file(golden), packed_for(alike_sample(4, 3), Purpose::fleet)}) {
