@@ -295,8 +295,18 @@ class Tuner {
     return {};
   }
 
+  // Whether the driver takes the sizes that the runtime uses without a measurement.
+  bool first_sizes_work() const {
+    for (std::size_t s = 0; s < stages(); ++s) {
+      const std::vector<NDSize> ranking = searches_[s].ranking();
+      if (std::find(ranking.begin(), ranking.end(), first_[s]) == ranking.end()) return false;
+    }
+    return true;
+  }
+
   // Measures the best sizes and the driver's in turns. If the driver's are faster and cannot be
   // stored, since they are not known, no size is kept, and the runtime's first guess is measured.
+  // If the driver refused that guess, the best size is kept all the same.
   Status compare_with_driver() {
     Figures tuned{Sampler(kFinalRule), std::vector<Sampler>(stages(), Sampler(kFinalRule))};
     Figures driver = tuned;
@@ -311,7 +321,7 @@ class Tuner {
       if (!status.ok()) return status;
     }
     const Statistics statistics = tuned.all.statistics();
-    if (kept_ && driver_chooses_ && best_ != driver_ &&
+    if (kept_ && driver_chooses_ && best_ != driver_ && first_sizes_work() &&
         kSlower * driver.all.statistics().median < statistics.median) {
       kept_ = false;
       best_ = first_;

@@ -265,6 +265,25 @@ TEST_CASE("a driver's own choice is tried, or nothing that is slower is kept") {
   CHECK((whole.gain() > 0.5) == known);
 }
 
+TEST_CASE("a measured size is kept if the driver refuses the one used without a measurement") {
+  KILN_NEEDS_POCL();
+  const DeviceInfo device = scripted_pocl();
+  Workshop shop({whole_range()});
+  shop.options.sizes = {{45, 33, 1}};
+  // The driver's own size is faster and not known; the first size of the search fails.
+  driver().rewrite(kMachine + fault("error", "kiln_driver_size", "code = -5\n") +
+                   fault("error", "whole", "code = -5\nnth = 7\n"));
+  const TunedDevice tuned = shop.tuned(device);
+  const TunedVariant whole = variant(tuned, "whole");
+  INFO(whole.reason);
+  REQUIRE(whole.measured());
+  const TunedKernel &kernel = whole.kernels.at(0);
+  REQUIRE(kernel.skipped.size() == 1);
+  CHECK(whole.gain() < 0.5);
+  CHECK(kernel.kept);
+  CHECK(kernel.local != kernel.skipped[0].local);
+}
+
 TEST_CASE("a device that is gone gives no tunings and says so") {
   KILN_NEEDS_POCL();
   DeviceInfo device = scripted_pocl();
