@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <new>
 
 #include <zstd.h>
@@ -22,27 +23,35 @@ constexpr std::uint64_t kMaxExpansion = (128 << 10) / 4;
 
 constexpr char kWrongBytes[] = "the bytes do not match the BLAKE2b hash that names them";
 
+constexpr std::uint8_t kFrameMagic[] = {0x28, 0xb5, 0x2f, 0xfd};
+
+// Whether it begins as a zstd frame, neither a skippable nor an old one.
+bool is_frame(View bytes) {
+  return bytes.size >= sizeof(kFrameMagic) &&
+         std::memcmp(bytes.data, kFrameMagic, sizeof(kFrameMagic)) == 0;
+}
+
 Status no_memory() { return Status::error(Code::io_error, "no memory to open the pack"); }
 
 Status blob_error(const char *what) { return Status::error(Code::blob_corrupt, {"blob: ", what}); }
 
-// Decodes exactly one zstd frame, whose content size must be exactly `raw_size`. Checks that it is
-// one frame, and its size, before allocating memory: a wrong raw size in a damaged pack must not
-// make the reader allocate gigabytes.
-Status decode_zstd(ZSTD_DCtx *context, View base, View stored, std::uint64_t raw_size, Bytes *out) {
-  const std::uint8_t magic[] = {0x28, 0xb5, 0x2f, 0xfd};  // neither a skippable nor an old frame
-  if (stored.size < sizeof(magic) || std::memcmp(stored.data, magic, sizeof(magic)) != 0) {
-    return blob_error("not a zstd frame");
-  }
+// Returns why the bytes are not exactly one zstd frame whose content size is `raw_size`; null if
+// they are. To be called before allocating memory: a wrong raw size in a damaged pack must not make
+// the reader allocate gigabytes.
+const char *frame_fault(View stored, std::uint64_t raw_size) {
+  if (!is_frame(stored)) return "not a zstd frame";
   if (ZSTD_getFrameContentSize(stored.data, stored.size) != raw_size) {
-    return blob_error("the frame does not have the recorded raw size");
+    return "the frame does not have the recorded raw size";
   }
   if (raw_size / kMaxExpansion > stored.size) {
-    return blob_error("the frame is too small for the recorded raw size");
+    return "the frame is too small for the recorded raw size";
   }
-  if (ZSTD_findFrameCompressedSize(stored.data, stored.size) != stored.size) {
-    return blob_error("not one whole zstd frame");
-  }
+  const bool whole = ZSTD_findFrameCompressedSize(stored.data, stored.size) == stored.size;
+  return whole ? nullptr : "not one whole zstd frame";
+}
+
+Status decode_zstd(ZSTD_DCtx *context, View base, View stored, std::uint64_t raw_size, Bytes *out) {
+  if (const char *what = frame_fault(stored, raw_size)) return blob_error(what);
   if (raw_size > out->capacity()) out->clear();  // its old content need not be moved
   out->resize(static_cast<std::size_t>(raw_size));
   const std::size_t got = ZSTD_decompress_usingDict(context, out->data(), out->size(), stored.data,
@@ -91,8 +100,10 @@ struct Pack::Decoder {
 
 Pack::~Pack() {
   delete spare_decoder_.load();
-  if (storage_.memory() != nullptr || !sections_) return;
-  for (std::size_t i = 0; i < target_count(); ++i) delete[] sections_[i].load();
+  for (std::size_t i = 0; sections_ && i < target_count(); ++i) {
+    const std::uint8_t *section = sections_[i].load();
+    if (owns(section)) delete[] section;
+  }
 }
 
 Status Pack::open_file(const char *path, std::shared_ptr<const Pack> *out) {
@@ -166,9 +177,35 @@ Status Pack::open() {
   if (xxh3(root, size) != superblock_.root_xxh3) {
     return Status::error(Code::root_corrupt, "root does not have its recorded hash");
   }
-  if (Status status = check_root({root, size}, superblock_, &root_); !status.ok()) return status;
+  View unpacked;
+  Status status =
+      unpack({root, size}, kMaxRootSize, Code::root_malformed, &unpacked_root_, &unpacked);
+  if (status.ok()) status = check_root(unpacked, superblock_, &root_);
+  if (!status.ok()) return status;
   sections_.reset(new (std::nothrow) std::atomic<const std::uint8_t *>[target_count()]());
   return sections_ ? Status{} : no_memory();
+}
+
+// Gives the bytes of a root or a section, which `own` holds if they were in a frame. Fails with
+// `malformed` if the frame is.
+Status Pack::unpack(View stored, std::uint64_t limit, Code malformed,
+                    std::unique_ptr<std::uint8_t[]> *own, View *out) const {
+  *out = stored;
+  if ((superblock_.incompat & kIncompatFrames) == 0 || !is_frame(stored)) return {};
+  const std::uint64_t size = ZSTD_getFrameContentSize(stored.data, stored.size);
+  if (size > limit || size > kMaxFrameGrowth * stored.size) {  // or an error, which is greater
+    return Status::error(malformed, "its frame is too large");
+  }
+  if (const char *what = frame_fault(stored, size)) return Status::error(malformed, what);
+  std::unique_ptr<std::uint8_t[]> raw(new (std::nothrow)
+                                          std::uint8_t[static_cast<std::size_t>(size)]);
+  if (!raw) return no_memory();
+  *out = {raw.get(), static_cast<std::size_t>(size)};
+  if (ZSTD_decompress(raw.get(), out->size, stored.data, stored.size) != out->size) {
+    return Status::error(malformed, "its frame is damaged");
+  }
+  *own = std::move(raw);
+  return {};
 }
 
 View Pack::root_bytes() const {
@@ -185,14 +222,25 @@ bool Pack::has_name(View bytes, const fb::Hash &name) const {
   return !check_ || check_->accepts(bytes, to_digest(name));
 }
 
-Status Pack::checked_section(const fb::TargetEntry &entry, const std::uint8_t *bytes) const {
-  const View view{bytes, static_cast<std::size_t>(entry.size())};
-  if (xxh3(view.data, view.size) == entry.xxh3()) {
-    if (has_name(view, entry.name()))
-      return check_section(view, entry, superblock_, root_->blobs()->size());
+// Checks the stored bytes `section`, which it replaces by the unpacked ones.
+Status Pack::checked_section(const fb::TargetEntry &entry, std::unique_ptr<std::uint8_t[]> *own,
+                             View *section) const {
+  if (xxh3(section->data, section->size) != entry.xxh3()) {
+    return Status::error(Code::section_corrupt, "its section does not have the recorded hash");
+  }
+  if (!has_name(*section, entry.name())) {
     return Status::error(Code::section_corrupt, kWrongBytes);
   }
-  return Status::error(Code::section_corrupt, "its section does not have the recorded hash");
+  Status status = unpack(*section, kMaxSectionSize, Code::section_malformed, own, section);
+  if (!status.ok()) return status;
+  return check_section(*section, entry, superblock_, root_->blobs()->size());
+}
+
+// Whether the pack has to delete a section, which is not in the caller's memory.
+bool Pack::owns(const std::uint8_t *section) const {
+  const std::uint8_t *const memory = storage_.memory();
+  const std::less<const std::uint8_t *> before;
+  return memory == nullptr || before(section, memory) || !before(section, memory + storage_.size());
 }
 
 Status Pack::target(std::size_t index, TargetRef *out) const {
@@ -205,16 +253,18 @@ Status Pack::target(std::size_t index, TargetRef *out) const {
     const fb::TargetEntry &entry = *root_->targets()->Get(static_cast<unsigned>(index));
     std::unique_ptr<std::uint8_t[]> own;
     Status status;
+    View section{nullptr, static_cast<std::size_t>(entry.size())};
     if (storage_.memory() != nullptr) {
-      bytes = storage_.memory() + entry.offset();
+      section.data = storage_.memory() + entry.offset();
     } else {
-      status = storage_.own(entry.offset(), static_cast<std::size_t>(entry.size()), &own);
-      bytes = own.get();
+      status = storage_.own(entry.offset(), section.size, &own);
+      section.data = own.get();
     }
-    if (status.ok()) status = checked_section(entry, bytes);
+    if (status.ok()) status = checked_section(entry, &own, &section);
     if (!status.ok()) {
       return Status::error(status.code, {"target ", decimal(index), ": ", status.message});
     }
+    bytes = section.data;
     const std::uint8_t *before = nullptr;
     if (kept.compare_exchange_strong(before, bytes)) {
       (void)own.release();

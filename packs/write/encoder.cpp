@@ -28,6 +28,8 @@ constexpr std::size_t kMaxEarlier = 32;   // of each likeness, earlier blobs tha
 constexpr std::size_t kMaxBest = 2;       // bases that are tried at level 19
 constexpr unsigned kMaxProgramBases = 2;  // source and IL leave the other bases to binaries
 
+using Context = std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx *)>;
+
 Status zstd_error(std::size_t code) {
   return Status::error(Code::io_error, std::string("zstd: ") + ZSTD_getErrorName(code));
 }
@@ -85,8 +87,7 @@ Status try_bases(View raw, const std::vector<BlobSource> &bases, int level,
                  const std::function<void(std::size_t, Bytes)> &take) {
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
-    const std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx *)> context(ZSTD_createCCtx(),
-                                                                           ZSTD_freeCCtx);
+    const Context context(ZSTD_createCCtx(), ZSTD_freeCCtx);
     for (std::size_t i = next++; i < bases.size(); i = next++) {
       Bytes base, frame;
       if (Status s = bases[i].read(&base); !s.ok()) return s;
@@ -159,6 +160,11 @@ Status RawForms::encode(const BlobSource &source, const BlobUse & /*use*/, Encod
   }
   out->stored.assign(raw.data, raw.data + raw.size);
   return {};
+}
+
+Status compress_part(View raw, Bytes *out) {
+  const Context context(ZSTD_createCCtx(), ZSTD_freeCCtx);
+  return compress(context.get(), raw, {}, kLevel, out);
 }
 
 void Encoder::FreeContext::operator()(ZSTD_CCtx_s *context) const { ZSTD_freeCCtx(context); }

@@ -36,6 +36,9 @@ struct EncodedBlob {
   std::uint64_t xxh3 = 0;
 };
 
+// Makes one zstd frame of a root or a section.
+Status compress_part(View raw, Bytes *out);
+
 // The form in which a pack's blobs are stored. For one thread.
 class BlobForms {
  public:

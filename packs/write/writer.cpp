@@ -215,6 +215,8 @@ class PackWriter {
                      flatbuffers::FlatBufferBuilder *builder, BlobStream::Table *blobs, Rows *out);
   Status add_target(const Target &target);
   Status finish(const Contents &contents);
+  std::uint32_t incompat() const;
+  Status append_part(View raw, View *stored);
 
   const WriteOptions &options_;
   BlobForms *forms_;
@@ -224,7 +226,29 @@ class PackWriter {
   RowTexts texts_;
   std::vector<flatbuffers::Offset<fb::Program>> programs_;
   std::vector<fb::TargetEntry> targets_;
+  Bytes frame_;
+  bool has_frames_ = false;
 };
+
+std::uint32_t PackWriter::incompat() const {
+  return (stream_.has_bases() ? kIncompatBases : 0) | (has_frames_ ? kIncompatFrames : 0);
+}
+
+// Appends a section or the root, for a fleet in a frame. A delta finds nothing in frames, so all
+// other packs have none. `stored` is valid until the next call.
+Status PackWriter::append_part(View raw, View *stored) {
+  *stored = raw;
+  if (options_.purpose == Purpose::fleet) {
+    if (Status s = compress_part(raw, &frame_); !s.ok()) return s;
+    const std::uint64_t most = std::min(kMaxRootSize, kMaxFrameGrowth * frame_.size());
+    if (frame_.size() < raw.size && raw.size <= most) {
+      *stored = {frame_.data(), frame_.size()};
+      has_frames_ = true;
+    }
+  }
+  if (Status s = file_.align(); !s.ok()) return s;
+  return file_.append(*stored);
+}
 
 Status PackWriter::add_optional(const std::optional<BlobSource> &source, BlobKind kind,
                                 std::uint32_t *index) {
@@ -365,18 +389,17 @@ Status PackWriter::add_target(const Target &target) {
   if (builder.GetSize() > kMaxSectionSize) {
     return Status::error(Code::over_limit, "a target's section is over 64 MiB");
   }
-  if (Status s = file_.align(); !s.ok()) return s;
   const View bytes{builder.GetBufferPointer(), builder.GetSize()};
-  targets_.emplace_back(xxh3(target.key), file_.size(), bytes.size, xxh3(bytes.data, bytes.size),
-                        to_hash(blake2b(bytes)));
+  View stored;
+  if (Status s = append_part(bytes, &stored); !s.ok()) return s;
+  targets_.emplace_back(xxh3(target.key), file_.size() - stored.size, stored.size,
+                        xxh3(stored.data, stored.size), to_hash(blake2b(stored)));
   Superblock so_far;
-  so_far.pack_size = file_.size();
-  if (stream_.has_bases()) so_far.incompat = kIncompatBases;
+  so_far.pack_size = file_.size() - stored.size;
+  so_far.incompat = incompat();
   const auto bases = static_cast<std::uint32_t>(stream_.root().size());
-  if (Status s = check_section(bytes, targets_.back(), so_far, bases); !s.ok()) {
-    return refused(std::move(s));
-  }
-  return file_.append(bytes);
+  Status s = check_section(bytes, targets_.back(), so_far, bases);
+  return s.ok() ? s : refused(std::move(s));
 }
 
 Status PackWriter::finish(const Contents &contents) {
@@ -396,23 +419,21 @@ Status PackWriter::finish(const Contents &contents) {
   if (!strings.empty()) texts = root_.CreateVector(strings);
   root_.Finish(fb::CreateRoot(root_, targets, programs, blobs, producer, tunings, texts, notes,
                               contents.known_bad_version));
-  if (Status s = file_.align(); !s.ok()) return s;
+  const View root{root_.GetBufferPointer(), root_.GetSize()};
+  View stored;
+  if (Status s = append_part(root, &stored); !s.ok()) return s;
   Superblock superblock;
-  if (stream_.has_bases()) {
-    superblock.incompat = kIncompatBases;
-    superblock.needed = kBasesSince;
-  }
-  superblock.root_offset = file_.size();
-  superblock.root_size = root_.GetSize();
-  superblock.root_xxh3 = xxh3(root_.GetBufferPointer(), root_.GetSize());
+  superblock.incompat = incompat();
+  if (superblock.incompat != 0) superblock.needed = kIncompatSince;
+  superblock.root_offset = file_.size() - stored.size;
+  superblock.root_size = stored.size;
+  superblock.root_xxh3 = xxh3(stored.data, stored.size);
   superblock.pack_size = superblock.root_offset + superblock.root_size;
   std::uint8_t bytes[kSuperblockSize];
   encode_superblock(superblock, bytes);
   if (Status s = decode_superblock(bytes, superblock.pack_size, &superblock); !s.ok()) return s;
-  const View root{root_.GetBufferPointer(), root_.GetSize()};
   const fb::Root *checked = nullptr;
   if (Status s = check_root(root, superblock, &checked); !s.ok()) return refused(std::move(s));
-  if (Status s = file_.append(root); !s.ok()) return s;
   if (Status s = file_.rewrite_start({bytes, sizeof(bytes)}); !s.ok()) return s;
   return file_.commit(options_.is_synced);
 }

@@ -244,7 +244,9 @@ void build_variants(const runtime::Device &device, cl_context context, const pac
   }
 }
 
-constexpr char kSizes[] = "decoded, MB | solid, KB | archive | fleet | sent | alone | startup";
+constexpr char kSizes[] =
+    "decoded, MB | solid, KB | archive | fleet | sent | alone | startup | read raw, us | startup, "
+    "us";
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -279,6 +281,27 @@ Cost cost_of(const std::string &kiln, const std::vector<std::string> &words) {
   const auto start = builder::Clock::now();
   const double cpu = cpu_seconds([&] { become(kiln, words); });
   return {builder::milliseconds_since(start) / 1000, cpu};
+}
+
+// Returns the microseconds in which a binary of the pack's first target is read and decoded: the
+// median of passes over all of them.
+double read_microseconds(const std::string &file) {
+  std::shared_ptr<const packs::Pack> pack;
+  packs::TargetRef target;
+  must(packs::Pack::open_file(file.c_str(), &pack));
+  must(pack->target(0, &target));
+  std::vector<double> passes;
+  for (int pass = 0; pass < 31; ++pass) {
+    const auto start = builder::Clock::now();
+    for (const packs::fb::Binary *binary : *target.schema().binaries()) {
+      packs::Bytes scratch;
+      packs::View bytes;
+      const packs::BlobRef blob(target.schema().blobs()->Get(binary->blob()));
+      must(pack->read_blob(blob, &scratch, &bytes));
+    }
+    passes.push_back(builder::milliseconds_since(start) * 1000);
+  }
+  return median(passes) / target.schema().binaries()->size();
 }
 
 // Returns the size of all layers of a pack with the programs of one and the binaries of another.
@@ -344,6 +367,9 @@ void print_sizes(const char *shape, const std::string &file) {
   for (const std::size_t size :
        {archive_size, fleet_size, published_size(fleet, raw), alone, startup_size}) {
     row += fmt::format(" {:.2f} |", static_cast<double>(size) / static_cast<double>(solid));
+  }
+  for (const std::string &read : {raw, file + ".startup"}) {
+    row += fmt::format(" {:.1f} |", read_microseconds(read));
   }
   std::printf("%s\n", row.c_str());
 }

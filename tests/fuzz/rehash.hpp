@@ -15,8 +15,8 @@ using packs::View;
 namespace fb = packs::fb;
 
 // Where FORMAT.md puts the superblock's fields.
-inline constexpr std::size_t kRootOffsetAt = 24, kRootSizeAt = 32, kRootHashAt = 40,
-                             kPackSizeAt = 48, kHashAt = 56;
+inline constexpr std::size_t kIncompatAt = 12, kRootOffsetAt = 24, kRootSizeAt = 32,
+                             kRootHashAt = 40, kPackSizeAt = 48, kHashAt = 56;
 
 inline std::uint64_t get(const std::uint8_t *at) {
   std::uint64_t value;
@@ -43,8 +43,9 @@ inline void rehash(View pack) {
   put(bytes + kHashAt, packs::xxh3(bytes, kHashAt));
 }
 
-// Of the sections, in the root, which is known to be sound.
+// Of the sections, in the root, which is known to be sound. A root in a frame stays as it is.
 inline void rehash_sections(View pack) {
+  if ((pack.data[kIncompatAt] & packs::kIncompatFrames) != 0) return;
   const auto *root = flatbuffers::GetRoot<fb::Root>(pack.data + get(pack.data + kRootOffsetAt));
   for (const fb::TargetEntry *entry : *root->targets()) {
     const std::uint8_t *section = run(pack, entry->offset(), entry->size());

@@ -132,7 +132,7 @@ TEST_CASE("a start decodes nothing but the binary itself, a fleet's pack what is
   CHECK(startup == packed(contents, {}));
   CHECK(lasting(startup)->superblock().incompat == 0);
   const PackPointer pack = lasting(fleet);
-  CHECK(pack->superblock().needed == kBasesSince);
+  CHECK(pack->superblock().needed == kIncompatSince);
   for (std::size_t i = 0; i < pack->target_count(); ++i) {
     TargetRef device;
     REQUIRE(pack->target(i, &device).ok());
@@ -146,7 +146,11 @@ TEST_CASE("a start decodes nothing but the binary itself, a fleet's pack what is
   }
   // Nothing is stored that only serves as a base, and merging keeps the frames.
   CHECK(raw_of(*pack) == raw_of(*lasting(startup)));
-  CHECK(packed(contents_of(pack), {}) == fleet);
+  const Bytes merged = packed(contents_of(pack), {});
+  check_all_blobs(*lasting(merged));
+  CHECK(merged.size() > fleet.size());  // root and sections are not in frames
+  CHECK(packed(contents_of(lasting(merged)), {}) == merged);
+  CHECK(packed_for(contents_of(lasting(merged)), Purpose::fleet) == fleet);
 }
 
 TEST_CASE("a fleet's source that resembles an earlier one is coded with that one", "[encoding]") {
@@ -166,7 +170,7 @@ TEST_CASE("a fleet's source that resembles an earlier one is coded with that one
   check_all_blobs(*pack);
   CHECK(most_bases(*pack) <= 2);
   // Merging keeps the frames, and slicing codes anew what loses its base.
-  CHECK(packed(contents_of(pack), {}) == bytes);
+  CHECK(packed_for(contents_of(lasting(packed(contents_of(pack), {}))), Purpose::fleet) == bytes);
   Contents cut = contents_of(pack);
   cut.programs.erase(cut.programs.begin());
   const PackPointer slice = lasting(packed(cut, {}));
@@ -303,6 +307,85 @@ TEST_CASE("bases are there, stand before what is coded with them, and are few", 
   CHECK(chain_fault({0xffffffff}, Code::out_of_bounds) == missing);  // nowhere
   CHECK(chain_fault({1}, Code::reserved_not_zero, 0) == "blob: reserved field base is not zero");
   CHECK(chain_fault({0}, Code::unknown_feature, 0) == "blob has the unknown codec 2");
+}
+
+namespace {
+
+// A pack of one target whose section and root have been through `section` and `root`.
+Bytes framed(const std::function<Bytes(Bytes)> &root, const std::function<Bytes(Bytes)> &section,
+             std::uint32_t incompat = kIncompatFrames) {
+  Forge forge;
+  forge.incompat = incompat;
+  ForgedSection device;
+  device.key = "key";
+  ForgedRoot all;
+  all.targets = {forge.section(device.key, section(kiln::test::forge(device)))};
+  return forge.finish(root(kiln::test::forge(all)));
+}
+
+// The first fault of the pack and its target, from memory and from a file.
+Status framed_fault(const Bytes &image) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "pack.kiln").string();
+  write_file(path, image);
+  Status statuses[2];
+  for (const bool from_file : {false, true}) {
+    PackPointer pack;
+    Status &status = statuses[from_file ? 1 : 0];
+    status = from_file ? Pack::open_file(path.c_str(), &pack) : open(image, &pack);
+    TargetRef device;
+    if (status.ok()) status = pack->find_target("key", &device);
+    if (status.ok()) CHECK(device.key() == "key");
+  }
+  CHECK(statuses[0].code == statuses[1].code);
+  return statuses[0];
+}
+
+Bytes plain(Bytes bytes) { return bytes; }
+Bytes frame(Bytes bytes) { return zstd_frame(bytes, 3); }
+
+Bytes cut_frame(Bytes bytes) {
+  bytes = frame(std::move(bytes));
+  bytes.pop_back();
+  return bytes;
+}
+Bytes changed_frame(Bytes bytes) {
+  bytes = frame(std::move(bytes));
+  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), bytes.end(), 0xff);
+  return bytes;
+}
+Bytes two_frames(Bytes bytes) {
+  Bytes frames = frame(std::move(bytes));
+  append(&frames, frame({}));
+  return frames;
+}
+Bytes frame_of_zeros(Bytes) { return frame(Bytes(1 << 20)); }
+Bytes frame_without_size(const Bytes &bytes) {
+  ZSTD_CCtx *context = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
+  Bytes out(ZSTD_compressBound(bytes.size()));
+  out.resize(ZSTD_compress2(context, out.data(), out.size(), bytes.data(), bytes.size()));
+  ZSTD_freeCCtx(context);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("root and sections in frames are read, and bad frames refused", "[encoding]") {
+  for (const auto &root : {plain, frame}) {
+    for (const auto &section : {plain, frame}) CHECK(framed_fault(framed(root, section)).ok());
+  }
+  CHECK(framed_fault(framed(plain, plain, 0)).ok());
+  CHECK(framed_fault(framed(frame, plain, 0)).code == Code::root_malformed);
+  CHECK(framed_fault(framed(plain, frame, 0)).code == Code::section_malformed);
+  for (const auto &bad : {std::function<Bytes(Bytes)>(cut_frame),
+                          {changed_frame},
+                          {two_frames},
+                          {frame_of_zeros},
+                          {frame_without_size}}) {
+    CHECK(framed_fault(framed(bad, frame)).code == Code::root_malformed);
+    CHECK(framed_fault(framed(frame, bad)).code == Code::section_malformed);
+  }
 }
 
 TEST_CASE("a feature that this reader lacks is named with the version that has it", "[encoding]") {

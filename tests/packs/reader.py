@@ -21,6 +21,7 @@ import zstandard
 MAGIC = b"\x89KLN\r\n\x1a\n"
 HEADER = 64
 ROOT_MOST = 256 << 20
+SECTION_MOST = 64 << 20
 BLOB_MOST = 1 << 30
 ROLES = ("input", "output", "width", "height", "parameter", "depth", "scratch",
          "sampler")
@@ -37,7 +38,10 @@ SIZE_CLASSES = ("small", "medium", "large")
 FINALITIES = ("not launched", "yes", "no")
 STATISTICS = ("registers", "spills", "scratch_bytes", "local_bytes", "code_bytes", "instructions",
               "waves")
-BASES = 2  # the bit of incompat
+BASES = 2  # the bits of incompat
+FRAMES = 4
+FRAME_MAGIC = b"\x28\xb5\x2f\xfd"
+FRAME_GROWTH = 64
 BASES_MOST = 4
 NAME = 32  # bytes of a BLAKE2b-256
 SIGNED = 1  # of compat
@@ -69,7 +73,7 @@ def superblock(data):
      own_hash) = struct.unpack_from("<IIIIQQQQQ", data, 8)
     need(xxhash.xxh3_64_intdigest(data[:56]) == own_hash, "bad_superblock")
     need(version == 1, "newer_version")
-    need(incompat in (0, BASES), "unknown_feature")
+    need(incompat & ~(BASES | FRAMES) == 0, "unknown_feature")
     need(incompat or not needed, "reserved_not_zero")
     need(pack_size <= len(data), "truncated")
     need(1 <= size <= ROOT_MOST, "over_limit")
@@ -77,7 +81,22 @@ def superblock(data):
     root = data[offset:offset + size]
     need(xxhash.xxh3_64_intdigest(root) == root_hash, "root_corrupt")
     behind = (offset + size, data[offset + size:pack_size]) if compat & SIGNED else None
-    return data[:pack_size], root, bool(incompat), behind
+    return data[:pack_size], root, incompat, behind
+
+
+def unpacked(stored, incompat, most, word):
+    """The buffer of a root or a section, which may be in a frame."""
+    if not incompat & FRAMES or stored[:4] != FRAME_MAGIC:
+        return stored
+    try:
+        size = zstandard.frame_content_size(stored)
+        need(0 <= size <= min(most, FRAME_GROWTH * len(stored)), word)
+        decoder = zstandard.ZstdDecompressor().decompressobj()
+        raw = decoder.decompress(bytes(stored))
+    except zstandard.ZstdError as error:
+        raise Refused(word) from error
+    need(len(raw) == size and not decoder.unused_data, word)
+    return raw
 
 
 def signatures(behind):
@@ -169,10 +188,11 @@ class Blobs:
     """The entries of a root or a section; each that is asked for is decoded and checked."""
     LAYOUT = f"{NAME}sQQQQII"
 
-    def __init__(self, data, rows, based, root=None):
+    def __init__(self, data, rows, incompat, root=None):
         self.data = data
         self.rows = rows
-        self.based = based  # whether the pack has bases
+        self.incompat = incompat
+        self.based = bool(incompat & BASES)  # whether the pack has bases
         self.root = root  # None: these are the root's
 
     def base(self, index, number, depth):
@@ -321,9 +341,9 @@ def target(data, entry, variants, kernels, root):
     need(offset + size <= len(data), "out_of_bounds")
     section = data[offset:offset + size]
     need(xxhash.xxh3_64_intdigest(section) == xxh3 and blake2b(section) == name, "section_corrupt")
-    table = Table(section)
+    table = Table(unpacked(section, root.incompat, SECTION_MOST, "section_malformed"))
     need(xxhash.xxh3_64_intdigest(table.text(0).encode()) == key_hash, "section_malformed")
-    blobs = Blobs(data, table.all_fixed(8, Blobs.LAYOUT), root.based, root)
+    blobs = Blobs(data, table.all_fixed(8, Blobs.LAYOUT), root.incompat, root)
     layout = f"{NAME}sII"
     auxiliary = {each[0]: blobs.get(each[1])[0] for each in table.all_fixed(11, layout)}
 
@@ -362,10 +382,10 @@ def note(row, texts):
 
 def read(data):
     """All of a pack."""
-    data, root, based, behind = superblock(memoryview(data))
+    data, root, incompat, behind = superblock(memoryview(data))
     try:
-        table = Table(root)
-        blobs = Blobs(data, table.all_fixed(2, Blobs.LAYOUT), based)
+        table = Table(unpacked(root, incompat, ROOT_MOST, "root_malformed"))
+        blobs = Blobs(data, table.all_fixed(2, Blobs.LAYOUT), incompat)
         texts = table.texts(6)
         programs = [program(each, blobs, texts) for each in table.tables(1)]
         variants = {bytes.fromhex(each["hash"]): f"{owner['name']}/{each['name']}"

@@ -14,10 +14,11 @@ namespace kiln::packs {
 inline constexpr std::uint32_t kCurrentVersion = 1;  // version that the writer writes
 inline constexpr std::uint32_t kOldestReadableVersion = 1;
 // Bits of `incompat`. The first bit never gets a meaning.
-inline constexpr std::uint32_t kIncompatBases = 2;  // blobs encoded with another blob, their base
-inline constexpr std::uint32_t kKnownIncompat = kIncompatBases;
-inline constexpr std::uint32_t kBasesSince = 100;  // 0.1.0, the first Kiln that reads them
-inline constexpr std::uint32_t kSignedCompat = 1;  // signatures follow the root
+inline constexpr std::uint32_t kIncompatBases = 2;   // blobs encoded with another blob, their base
+inline constexpr std::uint32_t kIncompatFrames = 4;  // the root or sections in zstd frames
+inline constexpr std::uint32_t kKnownIncompat = kIncompatBases | kIncompatFrames;
+inline constexpr std::uint32_t kIncompatSince = 100;  // 0.1.0, the first Kiln that knows both
+inline constexpr std::uint32_t kSignedCompat = 1;     // signatures follow the root
 inline constexpr std::size_t kSuperblockSize = 64;
 inline constexpr std::size_t kAlignment = 64;
 inline constexpr std::size_t kDigestSize = 32;
@@ -25,6 +26,8 @@ inline constexpr std::size_t kDigestSize = 32;
 inline constexpr std::uint64_t kMaxPackSize = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t kMaxRootSize = std::uint64_t{256} << 20;
 inline constexpr std::uint64_t kMaxSectionSize = std::uint64_t{64} << 20;
+// Bytes of a root or a section for each byte of its frame.
+inline constexpr std::uint64_t kMaxFrameGrowth = 64;
 inline constexpr std::uint64_t kMaxBlobSize = std::uint64_t{1} << 30;
 inline constexpr std::uint32_t kMaxTargets = 1u << 20;
 inline constexpr std::uint32_t kMaxPrograms = 1u << 16;

@@ -75,7 +75,7 @@ class Pack {
   // Gets some of these bytes as they are; `scratch` owns the bytes of a file.
   Status bytes_at(std::uint64_t offset, std::uint64_t size, Bytes *scratch, View *out) const;
 
-  // Returns the root as checked when the pack was opened.
+  // Returns the stored bytes of the root, which were checked when the pack was opened.
   View root_bytes() const;
 
   // Returns the root; only for packs/ and its tests.
@@ -89,12 +89,17 @@ class Pack {
   bool has_name(View bytes, const fb::Hash &name) const;
   Status decode_blob(BlobRef blob, Bytes *scratch, View *out) const;
   Status decode(Decoder *decoder, BlobRef blob, unsigned depth, Bytes *scratch, View *out) const;
-  Status checked_section(const fb::TargetEntry &entry, const std::uint8_t *bytes) const;
+  Status checked_section(const fb::TargetEntry &entry, std::unique_ptr<std::uint8_t[]> *own,
+                         View *section) const;
+  Status unpack(View stored, std::uint64_t limit, Code malformed,
+                std::unique_ptr<std::uint8_t[]> *own, View *out) const;
+  bool owns(const std::uint8_t *section) const;
 
   Storage storage_;
   Superblock superblock_;
-  std::shared_ptr<const NameCheck> check_;    // null: names are not checked
-  std::unique_ptr<std::uint8_t[]> own_root_;  // null for a pack in memory
+  std::shared_ptr<const NameCheck> check_;         // null: names are not checked
+  std::unique_ptr<std::uint8_t[]> own_root_;       // as stored; null for a pack in memory
+  std::unique_ptr<std::uint8_t[]> unpacked_root_;  // null if the root is not in a frame
   const fb::Root *root_ = nullptr;
   // The checked sections, owned or in the caller's memory; null before their first use.
   mutable std::unique_ptr<std::atomic<const std::uint8_t *>[]> sections_;
