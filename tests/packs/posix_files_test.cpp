@@ -176,6 +176,36 @@ TEST_CASE("a pipe at the path is refused and not waited for", "[open]") {
   CHECK(opening_fault(path) == Code::io_error);
 }
 
+TEST_CASE("a pack of over 4 GiB is read, where addresses have 32 bits, too", "[open]") {
+  const std::uint64_t far = std::uint64_t{5} << 30;
+  const Bytes raw = noise(kAlignment, 1);
+  ForgedRoot forged;
+  forged.blobs.emplace_back(hash_of(blake2b({raw.data(), raw.size()})), far, raw.size(), raw.size(),
+                            xxh3(raw.data(), raw.size()), 0, 0);
+  const Bytes root = forge(forged);
+  Superblock superblock;
+  superblock.root_offset = far + raw.size();
+  superblock.root_size = root.size();
+  superblock.root_xxh3 = xxh3(root.data(), root.size());
+  superblock.pack_size = superblock.root_offset + root.size();
+  Bytes head(kSuperblockSize);
+  encode_superblock(superblock, head.data());
+
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "sparse.kiln").string();
+  std::ofstream file(path, std::ios::binary);
+  for (const Bytes *part : {&std::as_const(head), &raw, &root}) {
+    file.write(reinterpret_cast<const char *>(part->data()),
+               static_cast<std::streamsize>(part->size()));
+    if (part == &head) file.seekp(static_cast<std::streamoff>(far));
+  }
+  file.close();
+  PackPointer pack;
+  const Status status = Pack::open_file(path.c_str(), &pack);
+  REQUIRE(status.message == "");
+  CHECK(blob_part(*pack, pack->blob(1).schema()).bytes == raw);
+}
+
 TEST_CASE("a file without read permission is an I/O error", "[open]") {
   CHECK(as_plain_user([] {
           const TemporaryFolder folder;
