@@ -36,7 +36,7 @@ libraries="libflatbuffers-dev libzstd-dev libxxhash-dev libsodium-dev libsqlite3
            opencl-c-headers"
 drivers="ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd intel-opencl-icd bubblewrap"
 laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu g++-i686-linux-gnu
-            debian-archive-keyring
+            g++-arm-linux-gnueabihf debian-archive-keyring
             strace valgrind chromium clang-format-14 clang-tidy-14 fish groff-base zsh doxygen ccache
             python3-xxhash python3-zstandard minisign libclang-15-dev llvm-15-dev
             dpkg-dev file ocl-icd-opencl-dev python3-pip g++-mingw-w64-x86-64-posix wine64

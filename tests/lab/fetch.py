@@ -21,8 +21,6 @@ from registry import COMPLETE, TRIPLETS, LabError, completed, folder, lab_dir, s
 
 TOOLS = ("apt-get", "apt-config", "dpkg-deb", "tar")
 PRUNED = ("doc", "doc-base", "man", "locale", "info", "lintian", "bug")
-MERGED_LINKS = {"amd64": ("bin", "sbin", "lib", "lib64"), "arm64": ("bin", "sbin", "lib"),
-                "i386": ("bin", "sbin", "lib")}
 
 
 def say(text, end="\n"):
@@ -226,7 +224,7 @@ def _extract(deb, root):
 
 def _merged_usr(root, arch):
     """The links of a merged /usr, which packages expect before they are unpacked."""
-    for link in MERGED_LINKS[arch]:
+    for link in ("bin", "sbin", "lib", *(["lib64"] if arch == "amd64" else [])):
         (root / "usr" / link).mkdir(parents=True, exist_ok=True)
         (root / link).symlink_to(f"usr/{link}")
     # Where the host's libraries are mounted for a host tool that runs in a foreign root.

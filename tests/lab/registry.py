@@ -11,8 +11,7 @@ from pathlib import Path
 REGISTRY = Path(__file__).with_name("devices.json")
 COMPLETE = "complete.json"
 QEMU, CROSS_LINKER = "qemu-aarch64-static", "aarch64-linux-gnu-ld"
-TRIPLETS = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu",
-            "i386": "i386-linux-gnu"}
+TRIPLETS = {"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}
 
 
 class LabError(Exception):

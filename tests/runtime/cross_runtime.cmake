@@ -1,21 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# The runtime alone, cross-built for MACHINE, with its longest tests: aarch64, under qemu, or i686, whose
-# programs x86-64 runs; WHOLE: with all quick tests. Skipped, with the reason, where a part is missing.
+# The runtime alone, cross-built for MACHINE, with its longest tests: aarch64 or armv7, under qemu, or
+# i686, whose programs x86-64 runs; on armv7 with those of the packs. WHOLE: with all quick tests. Skipped, with the reason, where a part is missing.
 #   cmake -DMACHINE=... -DKILN_SOURCE=... -DKILN_LAB=lab.py -DWORK=... [-DLAUNCHER=ccache]
 #         [-DWHOLE=ON] -P cross_runtime.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)
-set(triple ${MACHINE}-linux-gnu)
-if(MACHINE STREQUAL "i686")
-  set(variable KILN_I386_ROOT)
-  set(suite bookworm-i386)
-  set(run_by ld-linux.so.2)
-  find_program(emulator ${run_by} PATHS /usr/${triple}/lib NO_DEFAULT_PATH)
-else()
-  set(variable KILN_ARM64_ROOT)
-  set(suite bookworm-arm64)
-  set(run_by qemu-aarch64-static)
-  find_program(emulator NAMES qemu-aarch64-static qemu-aarch64)
-endif()
+# A machine's triple, what runs its programs, its root's variable and suite, more tests.
+set(of_aarch64 aarch64-linux-gnu qemu-aarch64 KILN_ARM64_ROOT bookworm-arm64)
+set(of_armv7 arm-linux-gnueabihf qemu-arm KILN_ARMHF_ROOT bookworm-armhf format_test)
+set(of_i686 i686-linux-gnu ld-linux.so.2 KILN_I386_ROOT bookworm-i386)
+list(POP_FRONT of_${MACHINE} triple run_by variable suite)
+find_program(emulator NAMES ${run_by}-static ${run_by} PATHS /usr/${triple}/lib)
 find_program(cxx ${triple}-g++)
 set(root $ENV{${variable}})
 if(NOT root)
@@ -35,7 +29,7 @@ endforeach()
 set(ENV{${variable}} ${root})
 set(TOOLCHAIN ${KILN_SOURCE}/cmake/toolchains/${triple}.cmake)
 if(NOT WHOLE)
-  set(TESTS runtime_test ladder_test)
+  set(TESTS runtime_test ladder_test ${of_${MACHINE}})
   foreach(library runtime runtime_shared)
     list(APPEND TESTS c_api_test_${library} c_launch_test_${library})
   endforeach()
