@@ -6,6 +6,29 @@ function(skip reason)
   file(WRITE ${SKIP_FILE} "SKIP: ${reason}\n")
 endfunction()
 
+# need("VARIABLE=WHAT"...) skips and returns where the path in one of these variables is not there.
+macro(need)
+  foreach(part ${ARGN})
+    string(REGEX MATCH "^([a-z]+)=(.*)$" part ${part})
+    if(NOT EXISTS "${${CMAKE_MATCH_1}}")
+      skip("${CMAKE_MATCH_2} is not here")
+      return()
+    endif()
+  endforeach()
+endmacro()
+
+# find_root(VARIABLE SUITE) sets `root` and the environment's VARIABLE to a Debian's folder, which
+# VARIABLE names, or to that of the laboratory's SUITE.
+function(find_root variable suite)
+  set(root $ENV{${variable}})
+  if(NOT root)
+    execute_process(COMMAND ${KILN_LAB} path ${suite} OUTPUT_VARIABLE root
+      OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+  set(ENV{${variable}} ${root})
+  set(root ${root} PARENT_SCOPE)
+endfunction()
+
 # run(COMMAND...) ends the script where the command fails, with
 # what it printed.
 function(run)

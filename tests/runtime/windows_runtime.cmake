@@ -10,22 +10,10 @@ find_program(wine NAMES wine64 wine PATHS /usr/lib/wine)
 find_program(clang NAMES clang-15 clang)
 find_program(linker NAMES lld-link-15 lld-link)
 find_path(headers _mingw.h PATHS /usr/share/mingw-w64/include)
-set(root $ENV{KILN_MINGW_ROOT})
-if(NOT root)
-  execute_process(COMMAND ${KILN_LAB} path mingw/dev OUTPUT_VARIABLE root
-    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-endif()
-foreach(part "cxx;g++-mingw-w64-x86-64-posix" "wine;wine64" "clang;clang-15"
-    "linker;lld-15" "headers;mingw-w64-common" "root;the laboratory's mingw root")
-  list(GET part 0 variable)
-  list(GET part 1 what)
-  if(NOT ${variable} OR NOT EXISTS ${${variable}})
-    skip("${what} is not here")
-    return()
-  endif()
-endforeach()
+find_root(KILN_MINGW_ROOT mingw/dev)
+need("cxx=g++-mingw-w64-x86-64-posix" "wine=wine64" "clang=clang-15" "linker=lld-15"
+  "headers=mingw-w64-common" "root=the laboratory's mingw root")
 
-set(ENV{KILN_MINGW_ROOT} ${root})
 # A Windows of its own.
 set(ENV{WINEPREFIX} ${WORK}/wine)
 set(wine ${KILN_SOURCE}/cmake/toolchains/wine.sh ${wine})
