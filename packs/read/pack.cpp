@@ -35,30 +35,32 @@ Status no_memory() { return Status::error(Code::io_error, "no memory to open the
 
 Status blob_error(const char *what) { return Status::error(Code::blob_corrupt, {"blob: ", what}); }
 
-// Returns why the bytes are not exactly one zstd frame whose content size is `raw_size`; null if
-// they are. To be called before allocating memory: a wrong raw size in a damaged pack must not make
-// the reader allocate gigabytes.
-const char *frame_fault(View stored, std::uint64_t raw_size) {
-  if (!is_frame(stored)) return "not a zstd frame";
-  if (ZSTD_getFrameContentSize(stored.data, stored.size) != raw_size) {
-    return "the frame does not have the recorded raw size";
+// Checks that the bytes of `part` are exactly one zstd frame, whose content size is `raw_size`, and
+// that is at most `most`. To be called before allocating memory: a wrong raw size in a damaged pack
+// must not make the reader allocate gigabytes.
+Status check_frame(View stored, std::uint64_t raw_size, std::uint64_t most, Code code,
+                   const char *part) {
+  const char *fault = nullptr;
+  if (!is_frame(stored) || ZSTD_findFrameCompressedSize(stored.data, stored.size) != stored.size) {
+    fault = "not one whole zstd frame";
+  } else if (ZSTD_getFrameContentSize(stored.data, stored.size) != raw_size) {
+    fault = "the frame does not have the recorded raw size";
+  } else if (raw_size > most) {
+    fault = "the frame is too small, or what it holds too large";
   }
-  if (raw_size / kMaxExpansion > stored.size) {
-    return "the frame is too small for the recorded raw size";
-  }
-  const bool whole = ZSTD_findFrameCompressedSize(stored.data, stored.size) == stored.size;
-  return whole ? nullptr : "not one whole zstd frame";
+  return fault == nullptr ? Status() : Status::error(code, {part, ": ", fault});
 }
 
 Status decode_zstd(ZSTD_DCtx *context, View base, View stored, std::uint64_t raw_size, Bytes *out) {
-  if (const char *what = frame_fault(stored, raw_size)) return blob_error(what);
+  if (Status s =
+          check_frame(stored, raw_size, kMaxExpansion * stored.size, Code::blob_corrupt, "blob");
+      !s.ok())
+    return s;
   if (raw_size > out->capacity()) out->clear();  // its old content need not be moved
   out->resize(static_cast<std::size_t>(raw_size));
   const std::size_t got = ZSTD_decompress_usingDict(context, out->data(), out->size(), stored.data,
                                                     stored.size, base.data, base.size);
-  if (ZSTD_isError(got)) return blob_error(ZSTD_getErrorName(got));
-  if (got != raw_size) return blob_error("the frame ends early");
-  return {};
+  return got == raw_size ? Status() : blob_error(ZSTD_getErrorName(got));
 }
 
 // Returns whether `bytes` hold the blob already: variants of a program often share a binary, and a
@@ -192,17 +194,15 @@ Status Pack::unpack(View stored, std::uint64_t limit, Code malformed,
                     std::unique_ptr<std::uint8_t[]> *own, View *out) const {
   *out = stored;
   if ((superblock_.incompat & kIncompatFrames) == 0 || !is_frame(stored)) return {};
-  const std::uint64_t size = ZSTD_getFrameContentSize(stored.data, stored.size);
-  if (size > limit || size > kMaxFrameGrowth * stored.size) {  // or an error, which is greater
-    return Status::error(malformed, "its frame is too large");
-  }
-  if (const char *what = frame_fault(stored, size)) return Status::error(malformed, what);
-  std::unique_ptr<std::uint8_t[]> raw(new (std::nothrow)
-                                          std::uint8_t[static_cast<std::size_t>(size)]);
+  const auto size = static_cast<std::size_t>(ZSTD_getFrameContentSize(stored.data, stored.size));
+  const std::uint64_t most = std::min(limit, kMaxFrameGrowth * stored.size);
+  Status status = check_frame(stored, size, most, malformed, "pack");
+  if (!status.ok()) return status;
+  std::unique_ptr<std::uint8_t[]> raw(new (std::nothrow) std::uint8_t[size]);
   if (!raw) return no_memory();
-  *out = {raw.get(), static_cast<std::size_t>(size)};
+  *out = {raw.get(), size};
   if (ZSTD_decompress(raw.get(), out->size, stored.data, stored.size) != out->size) {
-    return Status::error(malformed, "its frame is damaged");
+    return Status::error(malformed, "a frame is damaged");
   }
   *own = std::move(raw);
   return {};
