@@ -102,7 +102,7 @@ struct Pack::Decoder {
 
 Pack::~Pack() {
   delete spare_decoder_.load();
-  for (std::size_t i = 0; sections_ && i < target_count(); ++i) {
+  for (std::size_t i = 0; i < target_count_; ++i) {
     const std::uint8_t *section = sections_[i].load();
     if (owns(section)) delete[] section;
   }
@@ -184,8 +184,11 @@ Status Pack::open() {
       unpack({root, size}, kMaxRootSize, Code::root_malformed, &unpacked_root_, &unpacked);
   if (status.ok()) status = check_root(unpacked, superblock_, &root_);
   if (!status.ok()) return status;
-  sections_.reset(new (std::nothrow) std::atomic<const std::uint8_t *>[target_count()]());
-  return sections_ ? Status{} : no_memory();
+  const std::size_t count = root_->targets()->size();
+  sections_.reset(new (std::nothrow) std::atomic<const std::uint8_t *>[count]());
+  if (!sections_) return no_memory();
+  target_count_ = count;
+  return {};
 }
 
 // Gives the bytes of a root or a section, which `own` holds if they were in a frame. Fails with

@@ -147,6 +147,17 @@ TEST_CASE("memory must be aligned", "[open]") {
   CHECK(Pack::open_memory({bytes.data(), bytes.size()}, &pack).ok());
 }
 
+TEST_CASE("closing a pack touches no memory of the caller", "[open]") {
+  Bytes bytes = written(sample());
+  PackPointer pack;
+  REQUIRE(Pack::open_memory({bytes.data(), bytes.size()}, &pack).ok());
+  TargetRef device;
+  REQUIRE(pack->target(0, &device).ok());
+  std::fill(bytes.begin(), bytes.end(), std::uint8_t{0});
+  pack.reset();
+  CHECK(pack == nullptr);
+}
+
 TEST_CASE("opening and finding touch no blob", "[open]") {
   Bytes bytes = written(sample());
   {

@@ -52,7 +52,7 @@ class Pack {
   ProgramRef find_program(std::string_view program) const;
   VariantRef find_variant(std::string_view program, std::string_view variant) const;
 
-  std::size_t target_count() const { return root_->targets()->size(); }
+  std::size_t target_count() const { return target_count_; }
   // Returns the XXH3-64 of a target's key; reads no section.
   std::uint64_t target_key_hash(std::size_t index) const;
   // Gets target `index`. Reads, checks and keeps its section at the first use.
@@ -101,6 +101,7 @@ class Pack {
   std::unique_ptr<std::uint8_t[]> own_root_;       // as stored; null for a pack in memory
   std::unique_ptr<std::uint8_t[]> unpacked_root_;  // null if the root is not in a frame
   const fb::Root *root_ = nullptr;
+  std::size_t target_count_ = 0;  // kept, since a caller may free the root before the pack
   // The checked sections, owned or in the caller's memory; null before their first use.
   mutable std::unique_ptr<std::atomic<const std::uint8_t *>[]> sections_;
   // A decoder that no thread is using, or null. Creating one costs as much as decoding a small
