@@ -52,10 +52,9 @@ Status check_frame(View stored, std::uint64_t raw_size, std::uint64_t most, Code
 }
 
 Status decode_zstd(ZSTD_DCtx *context, View base, View stored, std::uint64_t raw_size, Bytes *out) {
-  if (Status s =
-          check_frame(stored, raw_size, kMaxExpansion * stored.size, Code::blob_corrupt, "blob");
-      !s.ok())
-    return s;
+  const std::uint64_t most = kMaxExpansion * stored.size;
+  Status status = check_frame(stored, raw_size, most, Code::blob_corrupt, "blob");
+  if (!status.ok()) return status;
   if (raw_size > out->capacity()) out->clear();  // its old content need not be moved
   out->resize(static_cast<std::size_t>(raw_size));
   const std::size_t got = ZSTD_decompress_usingDict(context, out->data(), out->size(), stored.data,

@@ -359,7 +359,11 @@ Bytes two_frames(Bytes bytes) {
   append(&frames, frame({}));
   return frames;
 }
-Bytes frame_of_zeros(Bytes) { return frame(Bytes(1 << 20)); }
+// Sound but for the zeros behind it, which make it over 64 times as large as its frame.
+Bytes frame_with_zeros(Bytes bytes) {
+  bytes.resize(1 << 20);
+  return frame(std::move(bytes));
+}
 Bytes frame_without_size(const Bytes &bytes) {
   ZSTD_CCtx *context = ZSTD_createCCtx();
   ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
@@ -381,11 +385,19 @@ TEST_CASE("root and sections in frames are read, and bad frames refused", "[enco
   for (const auto &bad : {std::function<Bytes(Bytes)>(cut_frame),
                           {changed_frame},
                           {two_frames},
-                          {frame_of_zeros},
+                          {frame_with_zeros},
                           {frame_without_size}}) {
     CHECK(framed_fault(framed(bad, frame)).code == Code::root_malformed);
     CHECK(framed_fault(framed(frame, bad)).code == Code::section_malformed);
   }
+}
+
+TEST_CASE("a section that is too large for its frame is stored without one", "[encoding]") {
+  Contents contents = alike_sample(1, 1);
+  contents.targets[0].binaries[0].build_log.assign(1 << 20, 'x');
+  const Bytes bytes = packed_for(contents, Purpose::fleet);
+  CHECK(bytes.size() > 1 << 20);
+  CHECK(contents_of(lasting(bytes)).targets[0].binaries[0].build_log.size() == 1 << 20);
 }
 
 TEST_CASE("a feature that this reader lacks is named with the version that has it", "[encoding]") {

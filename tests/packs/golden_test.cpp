@@ -179,7 +179,7 @@ TEST_CASE("today's writer makes the golden pack of a fleet", "[golden]") {
   const Bytes bytes = read_file(path);
   const Bytes kept = golden_bytes("good-v1-frames.kiln", bytes);
   CHECK(parts_of(*opened(kept)) == parts_of(*opened(bytes)));
-  // Packs of the same contents by earlier writers are read, too.
+  // So are the packs that earlier writers made of the same contents.
   for (const char *name : {"good-v1-fleet.kiln", "good-v1-bases.kiln", "good-v1-alike.kiln"}) {
     const Bytes earlier = read_file(golden(name));
     const PackPointer pack = opened(earlier);
