@@ -34,7 +34,8 @@ set(CMAKE_CXX_FLAGS_INIT "${headers} -isystem ${standard} -isystem ${standard}/a
 -isystem /usr/aarch64-linux-gnu/include")
 foreach(kind EXE SHARED)
   set(CMAKE_${kind}_LINKER_FLAGS_INIT
-    "-fuse-ld=lld-15 -nostdlib -Wl,--unresolved-symbols=ignore-all -L${own}/../lib/${ANDROID_ABI}")
+    "-fuse-ld=lld-15 -nostdlib -Wl,--hash-style=gnu -Wl,--unresolved-symbols=ignore-all \
+-L${own}/../lib/${ANDROID_ABI}")  # the NDK's Clang asks for that style from API 23 on
 endforeach()
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 
