@@ -205,6 +205,9 @@ def main():
         "--dependencies", DEPENDENCIES, "-o", file, "--", "-DKILN_QUICK_BUILD=ON",
         "-DKILN_WARNINGS_AS_ERRORS=ON", *launcher)
     check_aar(file)
+    path = re.sub(r"\W", "_", str(SOURCE))  # objects are linked in the order of their names
+    named = [unity.name for unity in (WORK / "build").rglob("*.cxx") if path in unity.name]
+    check(not named, f"the source's path is in the names of objects: {named}")
     print("\n".join(faults) or "OK")
     return 1 if faults else 0
 
