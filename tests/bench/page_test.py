@@ -17,7 +17,9 @@ import sys
 import unittest
 from pathlib import Path
 
-import chromium
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "builder" / "fleet"))
+
+import chromium  # noqa: E402
 
 SAMPLE = Path(__file__).with_name("page_sample.json")
 PHONE, DESKTOP = (360, 740), (1280, 900)
