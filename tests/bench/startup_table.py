@@ -3,9 +3,8 @@
 """One start-up table over several devices of the laboratory.
 
 Each device measures itself with `kiln bench startup`; this prints the rows together: the times
-to the first results, then those to the kernels. With --launch what a launch costs is measured
-where kernels execute. --json FILE keeps the rows, --from FILE prints what was kept, or what
-`kiln bench startup --json` wrote.
+to the first results, then those to the kernels. --json FILE keeps the rows, --from FILE prints what
+was kept, or what `kiln bench startup --json` wrote.
 """
 
 import argparse
@@ -58,16 +57,6 @@ def measure(device, kiln, pack, rounds, program=None):
         if not done.stdout.startswith("{"):
             raise RuntimeError(f"kiln bench startup on {device['id']}: exit {done.returncode}")
         return json.loads(done.stdout)["devices"]
-
-
-def measure_launch(device, kiln, pack):
-    """What `kiln-bench launch` says on that device."""
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copy2(f"{kiln}-bench", Path(folder) / "kiln-bench")
-        shutil.copy2(pack, Path(folder) / "pack.kiln")
-        done = run_on(device, folder, "./kiln-bench", "launch", "--pack", "pack.kiln",
-                      "--device", device["select"], stdout=subprocess.PIPE, check=True)
-        return done.stdout.strip()
 
 
 def compiling_late(row):
@@ -181,7 +170,6 @@ def main():
     parser.add_argument("--pack", type=Path)
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--program", help="only this program; default: all")
-    parser.add_argument("--launch", action="store_true", help="what a launch costs, too")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the rows here")
     parser.add_argument("--from", type=Path, metavar="FILE", dest="saved",
                         help="measure nothing, print these rows")
@@ -197,9 +185,6 @@ def main():
     if options.json:
         options.json.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
     print(table(measured["rows"], measured["rounds"]))
-    for device in devices if options.launch else []:
-        if device["executes"]:
-            print(f"\n{device['id']}: {measure_launch(device, options.kiln, options.pack)}")
     return 1 if any("error" in row for _, row in measured["rows"]) else 0
 
 

@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SECONDS = 120  # that a command may take
 # What a command tells after half a minute, which it takes on a busy machine alone.
-PROGRESS = re.compile(r"^kiln(-bench)?: \[\d+/\d+\].*\n", re.MULTILINE)
+PROGRESS = re.compile(r"^kiln: \[\d+/\d+\].*\n", re.MULTILINE)
 NOBODY = 65534
 
 
@@ -73,8 +73,7 @@ class Runner:
     def run(self, step):
         """Runs a command; `> NAME` at its end sends its output to that file."""
         kiln = self.settings.kiln
-        tools = {"kiln": str(kiln), "kiln-bench": str(kiln.with_name("kiln-bench"))}
-        words = [tools.get(word, word) for word in step.words]
+        words = [str(kiln) if word == "kiln" else word for word in step.words]
         target = None
         if len(words) > 2 and words[-2] == ">":
             target = open(self.work / words[-1], "wb")
