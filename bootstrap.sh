@@ -224,7 +224,7 @@ case "${1:-}" in
     ;;
   demo)
     install_packages $libraries $drivers
-    build release -DKILN_BUILD_TESTS=OFF
+    targets="kiln kiln_layer kiln_case_references kiln_startup" build release -DKILN_BUILD_TESTS=ON
     python3 tests/bench/demo.py --kiln build/release/bin/kiln --work build/demo
     ;;
   quick)

@@ -17,7 +17,7 @@ import sys
 
 @dataclasses.dataclass
 class Command:
-    words: list  # "kiln", "bench", "startup"
+    words: list  # "kiln", "pack", "slice"
     about: str
     usage: str
     sections: dict  # title -> [(term, text)]

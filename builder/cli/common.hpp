@@ -73,7 +73,6 @@ using Command = std::function<int()>;
 // Each function adds one subcommand. Parsing a command line that chooses the subcommand sets
 // `*command`.
 void add_apply(CLI::App &app, Command *command);
-void add_bench(CLI::App &app, Command *command);
 void add_build(CLI::App &app, Command *command);
 void add_compile(CLI::App &app, Command *command);
 void add_delta(CLI::App &app, Command *command);

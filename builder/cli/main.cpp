@@ -65,6 +65,6 @@ int main(int argc, char **argv) {
       "result.",
       {add_devices, add_compile, add_build, add_pack, add_stubs, add_tune, add_run, add_explain,
        add_try, add_record, add_serve, add_report, add_fleet, add_doctor, add_overlay,
-       add_provision, add_watch, add_store, add_bench},
+       add_provision, add_watch, add_store},
       argc, argv);
 }

@@ -139,7 +139,7 @@ class Help : public CLI::FormatterBase {
   }
 };
 
-// Returns the command that was given, down to "startup" of "bench startup".
+// Returns the command that was given, down to "slice" of "pack slice".
 const CLI::App &chosen_command(const CLI::App &app) {
   const CLI::App *where = &app;
   while (!where->get_subcommands().empty()) where = where->get_subcommands().front();

@@ -7,9 +7,9 @@
 #include "builder/cli/common_options.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
+#include "builder/finish/warm.hpp"
 #include "builder/layer/layer_environment.hpp"
 #include "builder/publish/public_keys.hpp"
-#include "builder/startup/warm.hpp"
 #include "runtime/provision/mesa_cache.hpp"
 #include "runtime/provision/mesa_provision.hpp"
 

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills a cache folder from packs, opens a device with an empty folder, and reads and writes a
-// cache of files, which lie two levels deep: "ab/cdef...", 40 digits or 64.
+// Opens a device with an empty cache folder, and reads and writes a cache of files, which lie two
+// levels deep: "ab/cdef...", 40 digits or 64.
 #include "builder/finish/mesa_cache_folder.hpp"
-#include "builder/base/whole_file.hpp"
-#include "builder/device/driver_caches.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
 
+#include "builder/base/whole_file.hpp"
+#include "builder/device/driver_caches.hpp"
 #include "builder/device/opened_device.hpp"
+#include "builder/process/fork_call.hpp"
+#include "builder/process/temporary_folder.hpp"
 #include "runtime/provision/mesa_cache.hpp"
 
 namespace kiln::builder {
@@ -76,58 +77,6 @@ std::vector<fs::path> mesa_databases(const fs::path &caches) {
     }
   }
   return found;
-}
-
-Result<MesaCache> MesaCache::make(const std::vector<packs::BlobSource> &auxiliary) {
-  auto folder = TemporaryFolder::make();
-  if (!folder.ok()) return folder.status();
-  MesaCache cache(*std::move(folder));
-  if (Status s = cache.fill(auxiliary); !s.ok()) return s;
-  return cache;
-}
-
-Result<MesaCache> MesaCache::make(const packs::Contents &contents, const std::string &key) {
-  std::vector<packs::BlobSource> blobs;
-  for (const packs::Target &target : contents.targets) {
-    if (target.key != key) continue;
-    if (target.auxiliary) blobs.push_back(*target.auxiliary);
-    for (const packs::Binary &binary : target.binaries) {
-      if (binary.auxiliary) blobs.push_back(*binary.auxiliary);
-    }
-  }
-  return make(blobs);
-}
-
-Result<std::string> MesaCache::copy(const TemporaryFolder &into) const {
-  const fs::path place = fs::path(into.path()) / "provisioned";
-  std::error_code error;
-  fs::remove_all(place, error);
-  if (!error) fs::copy(folder(), place, fs::copy_options::recursive, error);
-  if (error) return Status(Code::failed, place.string() + ": " + error.message());
-  return place.string();
-}
-
-Status MesaCache::fill(const std::vector<packs::BlobSource> &blobs) {
-  std::map<std::string, runtime::MesaJoin> joins;
-  for (const packs::BlobSource &blob : blobs) {
-    packs::Bytes bytes;
-    runtime::MesaBlob parsed;
-    if (!blob.read(&bytes).ok() || !parse_mesa_blob({bytes.data(), bytes.size()}, &parsed).ok()) {
-      continue;  // Mesa compiles missing entries, which is noticed
-    }
-    joins[std::string(parsed.place)].add(parsed.entries);
-  }
-  for (const auto &[place, join] : joins) {
-    runtime::FozFiles files;
-    join.finish(&files);
-    const fs::path where = fs::path(folder()) / kMesaRoot / place;
-    std::error_code error;
-    fs::create_directories(where, error);
-    if (error) return {Code::failed, where.string() + ": " + error.message()};
-    write_bytes(where / "kiln.foz", {files.foz.data(), files.foz.size()});
-    write_bytes(where / "kiln_idx.foz", {files.index.data(), files.index.size()});
-  }
-  return {};
 }
 
 Result<packs::Bytes> harvest_device_entries(const DeviceInfo &device,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mesa's shader cache as a folder: written by a process, or filled for a process.
+// Mesa's shader cache as a folder: one database, or a file for each entry.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,6 @@
 
 #include "builder/base/builder_status.hpp"
 #include "builder/device/device_info.hpp"
-#include "builder/process/temporary_folder.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/contents.hpp"
 
@@ -23,25 +22,6 @@ inline constexpr char kMesaRoot[] = "mesa_shader_cache_sf";
 // Returns the drivers' databases below a folder of caches. Leaves out rusticl's own database, from
 // source to SPIR-V: loading a binary does not need it.
 std::vector<std::filesystem::path> mesa_databases(const std::filesystem::path &caches);
-
-// A temporary folder for a driver's caches, filled with the entries of auxiliary blobs. Methods
-// fail with Code::failed.
-class MesaCache {
- public:
-  // Takes the entries of the target with that key, and of its binaries.
-  static Result<MesaCache> make(const packs::Contents &contents, const std::string &key);
-
-  const std::string &folder() const { return folder_.path(); }
-  // Makes a copy below `into` for one process. The next copy replaces it, and everything compiled
-  // there is gone.
-  Result<std::string> copy(const TemporaryFolder &into) const;
-
- private:
-  static Result<MesaCache> make(const std::vector<packs::BlobSource> &auxiliary);
-  explicit MesaCache(TemporaryFolder folder) : folder_(std::move(folder)) {}
-  Status fill(const std::vector<packs::BlobSource> &blobs);
-  TemporaryFolder folder_;
-};
 
 // Returns the cache entries that Mesa makes when it opens the device, as an auxiliary blob of the
 // target; the blob may have no entries. They are left in `caches`, an empty folder. Fails with

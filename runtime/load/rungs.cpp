@@ -229,14 +229,6 @@ unsigned rung_flags() {
   return flags;
 }
 
-unsigned compiling_off(kiln_rung kept) {
-  unsigned flags = 0;
-  for (const Rung &rung : kLadder) {
-    if (rung.form != Form::binary && rung.id != kept) flags |= rung.off;
-  }
-  return flags;
-}
-
 const Rung *find_rung(unsigned id) {
   for (const Rung &rung : kLadder) {
     if (rung.id == id) return &rung;

@@ -70,8 +70,6 @@ Rungs rungs();
 
 // Returns the KILN_LOAD_* bits that leave out rungs.
 unsigned rung_flags();
-// Returns the bits that leave out every rung of IL or source but `kept`.
-unsigned compiling_off(kiln_rung kept = KILN_RUNG_ERROR);
 
 // Adds the bits that leave out every rung above the named one, and the overlay, which neither gives
 // nor keeps anything then. Returns false if no rung below the overlay has the name.

@@ -71,21 +71,21 @@ def devices_to_measure(devices):
     return [device for device in devices if device["executes"] or device in others.values()]
 
 
-def measured_rows(kiln, work, devices):
-    """The rows of the start-up table; those of an earlier run when kiln and pack are unchanged."""
-    stamp = hashlib.sha256(kiln.read_bytes() + (work / "demo.kiln").read_bytes()).hexdigest()
+def measured_rows(tool, work, devices):
+    """The rows of the start-up table; those of an earlier run when tool and pack are unchanged."""
+    stamp = hashlib.sha256(tool.read_bytes() + (work / "demo.kiln").read_bytes()).hexdigest()
     saved = work / "startup.json"
     if saved.exists():
         earlier = json.loads(saved.read_text())
         if earlier["stamp"] == stamp:
-            print(f"(measured by an earlier run with the same kiln and pack; remove {saved} to "
+            print(f"(measured by an earlier run with the same tool and pack; remove {saved} to "
                   "measure again)")
             return earlier["rows"]
     rows = []
     for device in devices:
         print(f"measuring {device['id']}", file=sys.stderr, flush=True)
         rows += [(device["id"], row)
-                 for row in startup_table.measure(device, kiln, work / "demo.kiln", ROUNDS)]
+                 for row in startup_table.measure(device, tool, work / "demo.kiln", ROUNDS)]
     saved.write_text(json.dumps({"stamp": stamp, "rounds": ROUNDS, "rows": rows}))
     return rows
 
@@ -97,7 +97,7 @@ def count_targets(kiln, pack):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kiln", required=True, type=Path)
+    parser.add_argument("--kiln", required=True, type=Path, help="with kiln_startup beside it")
     parser.add_argument("--work", required=True, type=Path)
     options = parser.parse_args()
     if registry.os_codename() != registry.registry()["host"]["codename"]:
@@ -128,7 +128,7 @@ def main():
         contact_sheet(sheet, work / "contact-sheet.png", PART, 4)
         pictures.append(work / "contact-sheet.png")
     say("What a start costs")
-    rows = measured_rows(kiln, work, devices_to_measure(devices))
+    rows = measured_rows(kiln.with_name("kiln_startup"), work, devices_to_measure(devices))
     print(startup_table.table(rows, ROUNDS))
     targets = count_targets(kiln, work / "demo.kiln")
     say(f"Pack: {work / 'demo.kiln'}, {targets} targets")

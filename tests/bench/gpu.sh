@@ -3,7 +3,7 @@
 # Proves and measures Kiln on a machine with a real NVIDIA GPU: builds and finishes every variant,
 # loads and launches each, and measures a start to its first results against the goals, beside a
 # pack without finishing, the overlay, damaged packs and OpenCV's own cache.
-# Needs the driver, an ICD loader, python3 and two files:
+# Needs the driver, an ICD loader, python3 and three files, with kiln_startup beside KILN:
 #
 #   tests/bench/gpu.sh KILN BASE_PACK [PACKS]
 #

@@ -23,7 +23,7 @@ import startup_table
 
 ALSO = "sm_100,sm_120"
 DAMAGED = 60      # packs with a damaged binary
-ROUNDS = 30       # of `kiln bench startup`, where the time is enough
+ROUNDS = 30       # of kiln_startup, where the time is enough
 FEWEST_ROUNDS = 3
 STARTS = 3        # with an overlay
 SIDE = 64         # of a problem with rows
@@ -44,6 +44,7 @@ class Steps:
 
     def __init__(self, options):
         self.kiln, self.device, self.work = str(options.kiln), options.device, options.work
+        self.startup = str(options.kiln.with_name("kiln_startup"))
         self.limit = options.limit
         self.began = time.monotonic()
         self.trying = os.environ.get("KILN_GPU_TRY", "") not in ("", "0")
@@ -67,14 +68,18 @@ class Steps:
 
     # Kiln.
 
-    def call(self, *words):
+    def call(self, *words, program=None):
         """A finished process, with what it printed as text."""
-        return subprocess.run([self.kiln, *words], capture_output=True, text=True, check=False,
-                              errors="replace")
+        return subprocess.run([program or self.kiln, *words], capture_output=True, text=True,
+                              check=False, errors="replace")
 
     def call_json(self, *words):
-        """The JSON that it printed, what it complained about, and its exit code."""
-        done = self.call(*words, "--json")
+        """What read_json() gives of kiln."""
+        return self.read_json(self.call(*words, "--json"))
+
+    @staticmethod
+    def read_json(done):
+        """The JSON that a process printed, what it complained about, and its exit code."""
         try:
             return json.loads(done.stdout), done.stderr.strip(), done.returncode
         except ValueError:
@@ -204,14 +209,14 @@ def step_launches(steps):
 
 
 def step_startup(steps):
-    """`kiln bench startup`: one round for a first table, then as many as the time allows."""
+    """kiln_startup: one round for a first table, then as many as the time allows."""
     def measure(rounds):
         begin = time.monotonic()
-        result, errors, code = steps.call_json("bench", "startup", "--pack",
-                                               steps.pack("finished"), "--device", steps.device,
-                                               "--rounds", str(rounds))
+        result, errors, code = steps.read_json(
+            steps.call(steps.pack("finished"), "--device", steps.device, "--rounds", str(rounds),
+                       program=steps.startup))
         if result is None:
-            sys.exit(f"kiln bench startup ended with {code}: {errors}")
+            sys.exit(f"kiln_startup ended with {code}: {errors}")
         steps.save("startup", result)
         return result, time.monotonic() - begin
     result, seconds = measure(1)

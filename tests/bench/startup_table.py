@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """One start-up table over several devices of the laboratory.
 
-Each device measures itself with `kiln bench startup`; this prints the rows together: the times
-to the first results, then those to the kernels. --json FILE keeps the rows, --from FILE prints what
-was kept, or what `kiln bench startup --json` wrote.
+    startup_table.py --tool KILN_STARTUP --pack PACK [--rounds N] [DEVICE...]
+
+Each device measures itself with kiln_startup; this prints the rows together: the times to the first
+results, then those to the kernels.
 """
 
 import argparse
@@ -43,19 +44,16 @@ def run_on(device, folder, *command, **options):
                            "--", *command], text=True, **options)
 
 
-def measure(device, kiln, pack, rounds, program=None):
-    """The rows of `kiln bench startup --json` on one device, a device that could not be measured
-    with its "error". Raises where Kiln says nothing."""
+def measure(device, tool, pack, rounds):
+    """The rows of kiln_startup on one device, a device that could not be measured with its "error".
+    Raises if the tool prints nothing."""
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copy2(kiln, Path(folder) / "kiln")
+        shutil.copy2(tool, Path(folder) / "kiln_startup")
         shutil.copy2(pack, Path(folder) / "pack.kiln")
-        command = ["./kiln", "bench", "startup", "--pack", "pack.kiln", "--device",
-                   device["select"], "--rounds", str(rounds), "--json"]
-        if program:
-            command += ["--program", program]
-        done = run_on(device, folder, *command, stdout=subprocess.PIPE)
+        done = run_on(device, folder, "./kiln_startup", "pack.kiln", "--device", device["select"],
+                      "--rounds", str(rounds), stdout=subprocess.PIPE)
         if not done.stdout.startswith("{"):
-            raise RuntimeError(f"kiln bench startup on {device['id']}: exit {done.returncode}")
+            raise RuntimeError(f"kiln_startup on {device['id']}: exit {done.returncode}")
         return json.loads(done.stdout)["devices"]
 
 
@@ -145,47 +143,21 @@ def table(rows, rounds):
     return "\n".join(lines)
 
 
-def measure_all(options, devices):
-    rows = []
-    for device in devices:
-        print(f"measuring {device['id']}", file=sys.stderr)
-        rows += [(device["id"], row)
-                 for row in measure(device, options.kiln, options.pack, options.rounds,
-                                    options.program)]
-    return {"rounds": options.rounds, "rows": rows}
-
-
-def kept(path):
-    """What --json wrote, or `kiln bench startup --json`."""
-    saved = json.loads(path.read_text(encoding="utf-8"))
-    if "rows" in saved:
-        return saved
-    return {"rounds": saved["rounds"],
-            "rows": [(row["device"].split(": ")[-1][:16], row) for row in saved["devices"]]}
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kiln", type=Path)
-    parser.add_argument("--pack", type=Path)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", type=Path, required=True, help="kiln_startup")
+    parser.add_argument("--pack", type=Path, required=True)
     parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--program", help="only this program; default: all")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="keep the rows here")
-    parser.add_argument("--from", type=Path, metavar="FILE", dest="saved",
-                        help="measure nothing, print these rows")
     parser.add_argument("devices", nargs="*", help="registry ids; default: the host's devices")
     options = parser.parse_args()
-    if not options.saved and not (options.kiln and options.pack):
-        parser.error("give --kiln and --pack, or --from")
-    devices = []
-    if not options.saved:
-        devices = ([registry.find_device(name) for name in options.devices] if options.devices
-                   else host_devices())
-    measured = kept(options.saved) if options.saved else measure_all(options, devices)
-    if options.json:
-        options.json.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
-    print(table(measured["rows"], measured["rounds"]))
-    return 1 if any("error" in row for _, row in measured["rows"]) else 0
+    rows = []
+    for device in map(registry.find_device, options.devices) if options.devices else host_devices():
+        print(f"measuring {device['id']}", file=sys.stderr)
+        rows += [(device["id"], row)
+                 for row in measure(device, options.tool, options.pack, options.rounds)]
+    print(table(rows, options.rounds))
+    return 1 if any("error" in row for _, row in rows) else 0
 
 
 if __name__ == "__main__":

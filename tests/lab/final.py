@@ -57,10 +57,8 @@ def _not_launched(fleet, name):
 
 
 def _startup(station, pack, *options):
-    """The device's row of `kiln bench startup`."""
-    done = station.kiln("bench", "startup", "--pack", pack, "--device", station.device["select"],
-                        "--rounds", "1", "--json", *options)
-    (row,) = done.expect_code(0, "kiln bench startup").json()["devices"]
+    """The device's row of kiln_startup."""
+    row = station.startup(pack, *options)
     expect(row["executes"], "nothing is executed")
     return row
 

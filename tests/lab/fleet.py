@@ -17,6 +17,7 @@ from suite import Failed, Skipped, expect
 LAB = Path(__file__).with_name("lab.py")
 TIMEOUT_SECONDS = 1200
 REFERENCES = "libkiln_case_references.so"  # what checks the case studies, beside each executable
+STARTUP = "kiln_startup"  # what measures a start, beside the host's executable
 # The compiler orders by address: names of files, the number of a process id's digits, and what the
 # process did before move the heap.
 ORDERED_BY_ADDRESS = ("neo-20.44-tgllp",)
@@ -79,8 +80,9 @@ class Station:
     def __init__(self, device, folder, kiln):
         self.device, self.folder = device, folder
         folder.mkdir(parents=True)
+        self.program = Path(kiln)
         self.bring(kiln, "kiln")
-        self.bring(Path(kiln).with_name(REFERENCES))
+        self.bring(self.program.with_name(REFERENCES))
 
     @property
     def id(self):
@@ -103,6 +105,14 @@ class Station:
     def kiln(self, *arguments, **variables):
         """Runs the builder on the device."""
         return self.call("./kiln", *arguments, **variables)
+
+    def startup(self, pack, *options):
+        """What one start from the pack costs (tests/bench/kiln_startup.cpp): the device's row."""
+        self.bring(self.program.with_name(STARTUP))
+        done = self.call(f"./{STARTUP}", pack, "--device", self.device["select"], "--rounds", "1",
+                         *options)
+        (row,) = done.expect_code(0, STARTUP).json()["devices"]
+        return row
 
     def warm_kiln(self, *arguments, **variables):
         """The same where it does not matter what is compiled: Mesa opens in seconds without a cache."""

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "builder/finish/mesa_cache_folder.hpp"
+#include "builder/process/temporary_folder.hpp"
 #include "runtime/provision/mesa_cache.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts a process for each program; the process loads the program as an application would, and
 // launches it.
-#include "builder/startup/warm.hpp"
+#include "builder/finish/warm.hpp"
 
 #include "builder/base/this_process.hpp"
 #include "builder/device/driver_caches.hpp"

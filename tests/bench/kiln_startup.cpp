@@ -1,30 +1,171 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeats each kind of start in fresh processes, and compares the times.
-#include "builder/startup/startup.hpp"
-
+// What an application's start costs until the first results: from source, from the driver's own
+// binaries, from final code in memory, and through Kiln.
+//
+//     kiln_startup PACK [--device DEVICE] [--program NAME] [--rounds N]
+//
+// Measures each device on a small problem. Of each program with a binary for the device, uses the
+// variant and the work-group sizes that the runtime chooses; leaves out programs that Kiln cannot
+// launch, or, if it can launch none, measures all of them until their kernels exist. The five ways
+// to start take turns, round by round, each in a fresh process, so that a change of the machine's
+// speed affects all of them. Prints JSON, which startup_table.py shows as a table.
+//
+// Exit codes: 0, 1 if a device has no figures, or else nothing could be measured.
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "builder/device/build_source.hpp"
 #include "builder/device/driver_caches.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
+#include "builder/inspect/pack_files.hpp"
 #include "builder/jobs/earlier.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/temporary_folder.hpp"
-#include "builder/startup/timed_starts.hpp"
 #include "builder/tune/sampler.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/load/tuning.hpp"
+#include "runtime/provision/mesa_cache.hpp"
+#include "tests/bench/timed_starts.hpp"
 
-namespace kiln::builder {
+namespace kiln::test {
 namespace {
 
+using namespace builder;
+using builder::Code;
+using builder::Result;
+using builder::Status;
 using nlohmann::json;
 
-constexpr double kSlowStart = 1000;  // milliseconds; see StartupOptions::rounds
+constexpr double kSlowStart = 1000;            // milliseconds; see StartupOptions::rounds
+constexpr std::chrono::seconds kTimeout{120};  // of one process
+
+// Milliseconds, each the median over fresh processes with empty driver caches. The times do not
+// include loading OpenCL or making the context and the memory for kernels.
+struct StartupTime {
+  double kernels = 0;         // until every kernel exists
+  double results = 0;         // until the first launch of every program ends; 0: not executed
+  std::size_t processes = 0;  // number of measured processes
+};
+
+// The first result of a program through Kiln: the medians of its first and second launch.
+struct FirstResult {
+  std::string program;
+  std::string variant;
+  double first = 0;
+  double second = 0;
+  bool compiles = false;  // the driver's cache grew; else FirstLaunch::compiles() in every process
+};
+
+struct StartupRow {
+  std::string device;
+  std::size_t programs = 0;  // number started in each process, one after the other
+  bool executes = false;     // false: only builds and loads, so the times to the kernels count
+  StartupTime source;        // clCreateProgramWithSource, build, kernels, launch
+  StartupTime driver;        // the same with the binary from clGetProgramInfo before any launch
+  StartupTime floor;         // the same with the pack's binaries, from memory
+  StartupTime kiln;          // open the pack, identify the device, load and launch every program
+  StartupTime overlay;       // the second start of an application whose pack has no binary
+  std::optional<std::size_t> overlay_compiling{};  // programs that compile in the overlay's start
+  std::vector<FirstResult> firsts{};
+  Status status{};  // after a failure there are no figures
+
+  // Returns the time that a person waits.
+  double waited(const StartupTime &time) const { return executes ? time.results : time.kernels; }
+  double ratio(const StartupTime &time) const {
+    return waited(floor) > 0 ? waited(time) / waited(floor) : 0;
+  }
+  double microseconds_above_floor() const {  // microseconds for each program
+    return programs == 0 ? 0
+                         : 1000 * (waited(kiln) - waited(floor)) / static_cast<double>(programs);
+  }
+};
+
+struct StartupOptions {
+  std::string pack_path;
+  std::string device;       // index, or glob over names; empty: all
+  std::string program;      // empty: all
+  std::size_t rounds = 30;  // fresh processes of each kind; half as many for starts over 1 s
+};
+
+// A temporary folder for Mesa's cache, filled with the entries of a target and its binaries.
+// Methods fail with Code::failed.
+class MesaCache {
+ public:
+  static Result<MesaCache> make(const packs::Contents &contents, const std::string &key) {
+    auto folder = TemporaryFolder::make();
+    if (!folder.ok()) return folder.status();
+    MesaCache cache(*std::move(folder));
+    std::map<std::string, runtime::MesaJoin> joins;
+    for (const packs::Target &target : contents.targets) {
+      if (target.key != key) continue;
+      add(target.auxiliary, &joins);
+      for (const packs::Binary &binary : target.binaries) add(binary.auxiliary, &joins);
+    }
+    for (const auto &[place, join] : joins) {
+      if (Status s = cache.write(place, join); !s.ok()) return s;
+    }
+    return cache;
+  }
+
+  // Makes a copy below `into` for one process. The next copy replaces it, and everything compiled
+  // there is gone.
+  Result<std::string> copy(const TemporaryFolder &into) const {
+    const std::filesystem::path place = std::filesystem::path(into.path()) / "provisioned";
+    std::error_code error;
+    std::filesystem::remove_all(place, error);
+    if (!error) {
+      std::filesystem::copy(folder_.path(), place, std::filesystem::copy_options::recursive, error);
+    }
+    if (error) return Status(Code::failed, place.string() + ": " + error.message());
+    return place.string();
+  }
+
+ private:
+  explicit MesaCache(TemporaryFolder folder) : folder_(std::move(folder)) {}
+
+  // Leaves out what cannot be read: Mesa compiles missing entries, which is noticed.
+  static void add(const std::optional<packs::BlobSource> &blob,
+                  std::map<std::string, runtime::MesaJoin> *joins) {
+    packs::Bytes bytes;
+    runtime::MesaBlob parsed;
+    if (blob && blob->read(&bytes).ok() &&
+        runtime::parse_mesa_blob({bytes.data(), bytes.size()}, &parsed).ok()) {
+      (*joins)[std::string(parsed.place)].add(parsed.entries);
+    }
+  }
+
+  Status write(const std::string &place, const runtime::MesaJoin &join) const {
+    runtime::FozFiles files;
+    join.finish(&files);
+    const std::filesystem::path where = std::filesystem::path(folder_.path()) / kMesaRoot / place;
+    std::error_code error;
+    std::filesystem::create_directories(where, error);
+    if (error) return {Code::failed, where.string() + ": " + error.message()};
+    const auto save = [&](const char *name, const packs::Bytes &bytes) {
+      std::ofstream(where / name, std::ios::binary)
+          .write(reinterpret_cast<const char *>(bytes.data()),
+                 static_cast<std::streamsize>(bytes.size()));
+    };
+    save("kiln.foz", files.foz);
+    save("kiln_idx.foz", files.index);
+    return {};
+  }
+
+  TemporaryFolder folder_;
+};
 
 // Runs in a child: returns the variant that the runtime chooses for each program, as {"program":
 // "variant"}. Leaves out programs that the device cannot run.
@@ -157,10 +298,9 @@ class StartupBench {
     row_.device = device.label();
   }
 
-  StartupRow run(const std::function<void(std::size_t, std::size_t)> &progress) {
+  StartupRow run() {
     row_.status = prepare();
     for (std::size_t round = 0; round < options_.rounds && row_.status.ok(); ++round) {
-      if (progress) progress(round, options_.rounds);
       row_.status = run_round(round);
     }
     if (row_.status.ok()) row_.status = look();
@@ -179,7 +319,7 @@ class StartupBench {
           use_driver_caches(*caches);
           return work();
         },
-        options_.timeout);
+        kTimeout);
     if (Status s = result.status(); !s.ok()) return s;
     return std::move(result.answer);
   }
@@ -188,8 +328,9 @@ class StartupBench {
     const auto chosen =
         answer(empty_caches(), [&] { return choose_variants(device_, options_.pack_path); });
     if (!chosen.ok()) return chosen.status();
-    for (const bool launches : {true, false}) {
-      row_.launches = launches;
+    bool launches = true;
+    for (const bool with_launches : {true, false}) {
+      launches = with_launches;
       const Status status =
           collect_items(contents_, key_, (*chosen)["chosen"], options_.program, launches, &items_);
       if (!status.ok()) return status;
@@ -202,7 +343,7 @@ class StartupBench {
     for (std::size_t i = 0; i < items_.size(); ++i) {
       items_[i].driver = (*made)["binaries"][i].get_binary();
     }
-    if (!row_.launches) return prepare_overlay();
+    if (!launches) return prepare_overlay();
     const auto facts = answer(cache_.copy(folder_), [&] {
       return launch_facts(device_, contents_, options_.pack_path, items_);
     });
@@ -225,7 +366,7 @@ class StartupBench {
     std::filesystem::create_directories(first, error);
     if (error) return {Code::failed, first + ": " + error.message()};
     const KilnStart how{folder_.path() + "/base.kiln", first + "/overlay", KILN_RUNG_SOURCE,
-                        runtime::compiling_off(KILN_RUNG_SOURCE), true};
+                        KILN_LOAD_NO_IL, true};
     StartTimes times;
     const auto started = answer(first + "/cache", [&] {
       json done = start_kiln(how, &times);
@@ -247,8 +388,8 @@ class StartupBench {
   json start_kiln(const KilnStart &how, StartTimes *times) const {
     OpenedDevice child;
     if (const Status s = child.open(device_); !s.ok()) return to_json(s);
-    const Status started = builder::start_kiln(child, items_, how, row_.executes, times);
-    if (!started.ok()) return builder::to_json(started);
+    const Status started = test::start_kiln(child, items_, how, row_.executes, times);
+    if (!started.ok()) return to_json(started);
     return times_json(*times);
   }
 
@@ -257,7 +398,7 @@ class StartupBench {
     if (const Status s = child.open(device_); !s.ok()) return to_json(s);
     StartTimes times;
     const Status status = start_bare(child, items_, from, row_.executes, &times);
-    if (!status.ok()) return builder::to_json(status);
+    if (!status.ok()) return to_json(status);
     return times_json(times);
   }
 
@@ -394,16 +535,8 @@ json time_json(const StartupTime &time, bool executes) {
   return out;
 }
 
-}  // namespace
-
-std::size_t StartupRow::compiling() const {
-  return static_cast<std::size_t>(
-      std::count_if(firsts.begin(), firsts.end(), [](const FirstResult &f) { return f.compiles; }));
-}
-
-StartupRow bench_startup(const packs::Contents &contents, const DeviceInfo &device,
-                         const StartupOptions &options,
-                         const std::function<void(std::size_t, std::size_t)> &progress) {
+StartupRow measure(const packs::Contents &contents, const DeviceInfo &device,
+                   const StartupOptions &options) {
   auto folder = TemporaryFolder::make();
   auto cache = MesaCache::make(contents, device.description.key.text());
   const Status status = folder.ok() ? cache.status() : folder.status();
@@ -413,14 +546,15 @@ StartupRow bench_startup(const packs::Contents &contents, const DeviceInfo &devi
     row.status = status;
     return row;
   }
-  return StartupBench(contents, device, options, *std::move(folder), *std::move(cache))
-      .run(progress);
+  return StartupBench(contents, device, options, *std::move(folder), *std::move(cache)).run();
 }
 
-json to_json(const StartupRow &row) {
+json row_json(const StartupRow &row) {
   if (!row.status.ok()) return {{"device", row.device}, {"error", row.status.message}};
   json firsts = json::array();
+  std::size_t compiling = 0;
   for (const FirstResult &f : row.firsts) {
+    if (f.compiles) ++compiling;
     firsts.push_back({{"program", f.program},
                       {"variant", f.variant},
                       {"first_launch_ms", f.first},
@@ -439,10 +573,44 @@ json to_json(const StartupRow &row) {
           {"ratio_to_floor", row.ratio(row.kiln)},
           {"overlay_ratio_to_floor", row.ratio(row.overlay)},
           {"microseconds_above_floor_per_program", row.microseconds_above_floor()},
-          {"compile_at_first_launch", row.compiling()},
+          {"compile_at_first_launch", compiling},
           {"overlay_compile_at_first_launch",
            row.overlay_compiling ? json(*row.overlay_compiling) : json()},
           {"first_results", firsts}};
 }
 
-}  // namespace kiln::builder
+int fail(const Status &status) {
+  fmt::print(stderr, "kiln_startup: {}\n", status.message);
+  return 1;
+}
+
+int run(int argc, char **argv) {
+  CLI::App app("What a start costs until the first results");
+  StartupOptions options;
+  app.add_option("pack", options.pack_path, "Pack with binaries for the devices")->required();
+  app.add_option("--device", options.device, "Index, or glob over names; default: all");
+  app.add_option("--program", options.program, "Only this program; default: all");
+  app.add_option("--rounds", options.rounds,
+                 "Processes of each kind; half as many if one takes over a second")
+      ->check(CLI::Range(1, 100000));
+  CLI11_PARSE(app, argc, argv);
+  const auto pack = open_pack(options.pack_path);
+  if (!pack.ok()) return fail(pack.status());
+  const auto devices = find_devices(options.device);
+  if (!devices.ok()) return fail(devices.status());
+  bool ok = true;
+  json rows = json::array();
+  for (const DeviceInfo &device : *devices) {
+    const StartupRow row = measure(pack->contents, device, options);
+    ok = ok && row.status.ok();
+    rows.push_back(row_json(row));
+  }
+  const json document{{"schema", 2}, {"rounds", options.rounds}, {"devices", rows}};
+  fmt::print("{}\n", document.dump(2, ' ', false, json::error_handler_t::replace));
+  return ok ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace kiln::test
+
+int main(int argc, char **argv) { return kiln::test::run(argc, argv); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts programs on memory that was filled as an application fills it: by OpenCL's own calls, and
 // by an application's calls of Kiln's C++ interface, from the pack to the first results.
-#include "builder/startup/timed_starts.hpp"
+#include "tests/bench/timed_starts.hpp"
 
 #include <cstring>
 
@@ -13,8 +13,12 @@
 #include "runtime/launch/enqueue.hpp"
 #include "runtime/launch/work_group.hpp"
 
-namespace kiln::builder {
+namespace kiln::test {
 namespace {
+
+using namespace builder;
+using builder::Code;
+using builder::Status;
 
 // The memory of a workload with its arguments, made before any clock runs.
 class StartMemory {
@@ -310,4 +314,4 @@ Status start_kiln(const OpenedDevice &child, const std::vector<StartItem> &items
   return KilnApplication(child, items, how, launches).run(out);
 }
 
-}  // namespace kiln::builder
+}  // namespace kiln::test

@@ -3,6 +3,7 @@
 // application.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,8 @@
 #include "builder/device/opened_device.hpp"
 #include "builder/launch/workload.hpp"
 #include "kiln/kiln.hpp"
-#include "runtime/load/rungs.hpp"
 
-namespace kiln::builder {
+namespace kiln::test {
 
 // A program to start: the variant that the runtime chooses, and everything that is needed to load
 // and launch it, read before any clock runs.
@@ -21,10 +21,10 @@ struct StartItem {
   std::string variant;
   std::string options;
   packs::Bytes source;
-  packs::Bytes driver;        // the driver's binary before any launch
-  packs::Bytes binary;        // from the pack
-  bool intermediate = false;  // the driver compiles the binary whenever it loads it
-  Workload workload;          // a small problem
+  packs::Bytes driver;         // the driver's binary before any launch
+  packs::Bytes binary;         // from the pack
+  bool intermediate = false;   // the driver compiles the binary whenever it loads it
+  builder::Workload workload;  // a small problem
   std::vector<std::array<std::size_t, 3>> local;  // for each stage, chosen by the runtime
 };
 
@@ -41,15 +41,15 @@ enum class StartFrom { source, driver, binary };
 
 // Builds every item with the bare calls, and launches it unless `launch` is false. Call in a child
 // process: nothing is released. Fails with Code::opencl.
-Status start_bare(const OpenedDevice &child, const std::vector<StartItem> &items, StartFrom from,
-                  bool launch, StartTimes *out);
+builder::Status start_bare(const builder::OpenedDevice &child, const std::vector<StartItem> &items,
+                           StartFrom from, bool launch, StartTimes *out);
 
 // What Kiln must load, and how.
 struct KilnStart {
   std::string pack_path;
   std::string overlay;               // folder; empty: none
   kiln_rung rung = KILN_RUNG_EXACT;  // that must give every program
-  unsigned flags = runtime::compiling_off();
+  unsigned flags = KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE;
   bool finish = false;  // make the overlay's binaries final afterwards
   // The folder of this process's driver caches, to see in it what launches compile. Looking takes
   // time, so such a start is not measured. Empty: not looked at.
@@ -58,7 +58,7 @@ struct KilnStart {
 
 // Opens Kiln, loads every item and launches it unless `launches` is false. Call in a child process.
 // After a failure `*out` holds the times measured before it.
-Status start_kiln(const OpenedDevice &child, const std::vector<StartItem> &items,
-                  const KilnStart &how, bool launches, StartTimes *out);
+builder::Status start_kiln(const builder::OpenedDevice &child, const std::vector<StartItem> &items,
+                           const KilnStart &how, bool launches, StartTimes *out);
 
-}  // namespace kiln::builder
+}  // namespace kiln::test
