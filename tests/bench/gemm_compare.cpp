@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kiln's float GEMM beside CLBlast's, on one device in one run (docs/understand/measurements.md):
 //
-//     kiln_gemm_compare PACK [--device GLOB] [--sizes 1024,4096] [--json]
-//     kiln_gemm_compare --sweep gemm_f32_tiled.cl [--options FILE] [--share I/N] [--lock FILE]
+//     kiln_gemm_compare PACK [--device GLOB] [--sizes 1024,4096] [--try-parameters] [--json]
 //
 // PACK has the program gemm_f32 of manifests/case-studies.toml, built for the device or not. All
 // multiply the same matrices on one queue and take turns: CLBlast's SGEMM, where the machine has
@@ -10,14 +9,9 @@
 // the variant `scalar` by a plain clEnqueueNDRangeKernel with the work-group size left to the
 // driver. Each product is compared with CLBlast's, and some of its elements with the host's sums.
 //
-// With --sweep the tiled kernel is built from source with each set of options of FILE, a set a
-// line, or of a list of its own; --share takes every N-th of them, and --lock lets several
-// processes compile concurrently and measure one at a time.
+// With --try-parameters CLBlast runs with the fastest of its own parameters and six other sets.
 //
-// Exit codes: 0, 1 where a product was wrong or something failed, 77 no such device.
-#include <fstream>
-#include <sstream>
-
+// Exit codes: 0, 1 where a product was wrong or something failed.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -25,8 +19,6 @@
 #include "builder/base/this_process.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/process/fork_call.hpp"
-#include "runtime/opencl/error.hpp"
-#include "tests/bench/gemm_sweep.hpp"
 #include "tests/bench/gemm_ways.hpp"
 
 namespace kiln::test {
@@ -43,11 +35,6 @@ struct Arguments {
   std::vector<std::size_t> sizes{1024, 4096};
   GemmRule rule;
   bool try_parameters = false;
-  std::string sweep;
-  std::string options;
-  std::string share = "1/1";
-  std::string lock;
-  double seconds = 150;
   double longest = 20;  // seconds
   bool as_json = false;
 };
@@ -193,71 +180,8 @@ int compare(const builder::DeviceInfo &device, const Arguments &arguments) {
   return ok ? 0 : 1;
 }
 
-// Every N-th of the sets of options, from the I-th on.
-std::vector<std::string> shared(const std::vector<std::string> &all, const std::string &share) {
-  std::size_t first = 1, of = 1;
-  if (std::sscanf(share.c_str(), "%zu/%zu", &first, &of) != 2 || first < 1 || of < first) return {};
-  std::vector<std::string> mine;
-  for (std::size_t i = first - 1; i < all.size(); i += of) mine.push_back(all[i]);
-  return mine;
-}
-
-std::vector<std::string> lines_of(const std::string &path) {
-  std::ifstream file(path);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) {
-    if (!line.empty() && line[0] != '#') lines.push_back(line);
-  }
-  return lines;
-}
-
-void say_row(const Arguments &arguments, const SweepRow &row) {
-  std::string speeds;
-  for (std::size_t i = 0; i < row.gigaflops.size(); ++i) {
-    speeds += fmt::format(" {:>9.1f}{}", row.gigaflops[i], row.right[i] ? "" : " WRONG");
-  }
-  const std::string why = row.status.ok() ? "" : "  " + row.status.message;
-  say(arguments, fmt::format("{} {:>8.0f} {:>9}  {}{}\n", speeds, row.build, row.work_group,
-                             row.options, why));
-}
-
-int sweep_all(const builder::DeviceInfo &device, const Arguments &arguments) {
-  std::ifstream file(arguments.sweep);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) return fail(arguments.sweep + ": cannot be read");
-  SweepRequest request;
-  request.source = text.str();
-  request.options = shared(
-      arguments.options.empty() ? sweep_options() : lines_of(arguments.options), arguments.share);
-  request.sizes = arguments.sizes;
-  request.seconds = arguments.seconds;
-  request.lock = arguments.lock;
-  builder::OpenedDevice opened;
-  if (Status s = opened.open(device); !s.ok()) return fail(s.message);
-  const runtime::OpenCL &cl = *opened.device->cl;
-  cl_int code = CL_SUCCESS;
-  const runtime::Handle<cl_command_queue> queue(
-      cl.clCreateCommandQueue(opened.context.get(), opened.device->id, 0, &code),
-      cl.clReleaseCommandQueue);
-  if (code != CL_SUCCESS) return fail(runtime::cl_failure("clCreateCommandQueue", code).message);
-  GemmMatrices matrices;
-  const std::size_t most = *std::max_element(request.sizes.begin(), request.sizes.end());
-  if (Status s = matrices.make(opened, queue.get(), most); !s.ok()) return fail(s.message);
-  std::string head;
-  for (const std::size_t n : request.sizes) head += fmt::format(" {:>9}", n);
-  say(arguments,
-      fmt::format("{} {:>8} {:>9}  GFLOPS, ms to build, items, options\n", head, "build", "items"));
-  bool wrong = false;
-  sweep(opened, matrices, request, [&](const SweepRow &row) {
-    say_row(arguments, row);
-    wrong = wrong || std::find(row.right.begin(), row.right.end(), false) != row.right.end();
-  });
-  return wrong ? 1 : 0;
-}
-
 void add_options(CLI::App *app, Arguments *arguments) {
-  app->add_option("pack", arguments->pack, "Pack with the program gemm_f32");
+  app->add_option("pack", arguments->pack, "Pack with the program gemm_f32")->required();
   app->add_option("--device", arguments->device, "Index, or glob over names; default: the first");
   app->add_option("--sizes", arguments->sizes, "n of n x n matrices")
       ->delimiter(',')
@@ -267,13 +191,6 @@ void add_options(CLI::App *app, Arguments *arguments) {
   app->add_option("--longest", arguments->longest, "Seconds; what is slower is left out");
   app->add_flag("--try-parameters", arguments->try_parameters,
                 "Find CLBlast's best of its own parameters and some others first");
-  app->add_option("--sweep", arguments->sweep, "Source of the tiled kernel")
-      ->check(CLI::ExistingFile);
-  app->add_option("--options", arguments->options, "File of build options, a set a line")
-      ->check(CLI::ExistingFile);
-  app->add_option("--share", arguments->share, "I/N: the I-th share of the sweep");
-  app->add_option("--lock", arguments->lock, "File that is locked while times are taken");
-  app->add_option("--seconds", arguments->seconds, "Time after which the sweep begins no more");
   app->add_flag("--json", arguments->as_json, "JSON on standard output, text on standard error");
 }
 
@@ -282,19 +199,10 @@ int run(int argc, char **argv) {
   Arguments arguments;
   add_options(&app, &arguments);
   CLI11_PARSE(app, argc, argv);
-  if (arguments.pack.empty() == arguments.sweep.empty()) {
-    return fail("expected a pack, or --sweep FILE");
-  }
   arguments.rule.longest = 1e9 * arguments.longest;
-  const auto listed = builder::list_devices();
-  if (!listed.ok()) return fail(listed.status().message);
-  const auto devices = builder::select_devices(*listed, arguments.device);
-  if (devices.empty()) {
-    fmt::print("SKIP: no device is \"{}\"\n", arguments.device);
-    return 77;
-  }
-  return arguments.sweep.empty() ? compare(devices[0], arguments)
-                                 : sweep_all(devices[0], arguments);
+  const auto devices = builder::find_devices(arguments.device);
+  if (!devices.ok()) return fail(devices.status().message);
+  return compare(devices->front(), arguments);
 }
 
 }  // namespace

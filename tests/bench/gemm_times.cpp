@@ -38,6 +38,18 @@ Status check(const GemmMatrices &matrices, std::size_t n, const std::vector<floa
   return {};
 }
 
+// Nanoseconds of one product, of `count` that are enqueued together.
+Result<double> time_products(const GemmMatrices &matrices, const GemmWay &way, std::size_t n,
+                             std::size_t count) {
+  if (Status status = matrices.finish(); !status.ok()) return status;
+  const auto start = builder::Clock::now();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (Status status = way.enqueue(n); !status.ok()) return status;
+  }
+  if (Status status = matrices.finish(); !status.ok()) return status;
+  return 1e6 * builder::milliseconds_since(start) / static_cast<double>(count);
+}
+
 // The time that n x n takes, by that of smaller matrices.
 Result<double> expected_time(const GemmMatrices &matrices, const GemmWay &way, std::size_t n) {
   const std::size_t small = std::min(n, kSmall);
@@ -69,17 +81,6 @@ Status warm(const GemmMatrices &matrices, const GemmWay &way, std::size_t n, con
 
 double GemmTime::gigaflops(std::size_t n) const {
   return nanoseconds > 0 ? 2 * std::pow(static_cast<double>(n), 3) / nanoseconds : 0;
-}
-
-Result<double> time_products(const GemmMatrices &matrices, const GemmWay &way, std::size_t n,
-                             std::size_t count) {
-  if (Status status = matrices.finish(); !status.ok()) return status;
-  const auto start = builder::Clock::now();
-  for (std::size_t i = 0; i < count; ++i) {
-    if (Status status = way.enqueue(n); !status.ok()) return status;
-  }
-  if (Status status = matrices.finish(); !status.ok()) return status;
-  return 1e6 * builder::milliseconds_since(start) / static_cast<double>(count);
 }
 
 std::vector<GemmTime> time_gemms(const GemmMatrices &matrices, const std::vector<GemmWay> &ways,

@@ -44,8 +44,4 @@ struct GemmRule {
 std::vector<GemmTime> time_gemms(const GemmMatrices &matrices, const std::vector<GemmWay> &ways,
                                  std::size_t n, const GemmRule &rule);
 
-// Nanoseconds of one product, of `count` that are enqueued together.
-builder::Result<double> time_products(const GemmMatrices &matrices, const GemmWay &way,
-                                      std::size_t n, std::size_t count);
-
 }  // namespace kiln::test
