@@ -45,7 +45,7 @@ void show_progress(const builder::ProgressState &progress) {
                  builder::cut_line(text, builder::terminal_columns(STDERR_FILENO) - 1).c_str());
     std::fflush(stderr);
   } else if (pace.passes(now_in_seconds())) {
-    std::fprintf(stderr, "%s: %s\n", kToolName, text.c_str());
+    std::fprintf(stderr, "kiln: %s\n", text.c_str());
   }
 }
 
@@ -88,7 +88,7 @@ void print(const nlohmann::json &json) { print_as_is(json_text(json)); }
 
 void complain(const std::string &text) {
   end_progress();
-  pass_on(std::string(kToolName) + ": " + text);
+  pass_on("kiln: " + text);
 }
 
 void pass_on(const std::string &text) {

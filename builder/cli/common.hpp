@@ -26,9 +26,6 @@
 
 namespace kiln::cli {
 
-// The executable's name, which each main() defines.
-extern const char *const kToolName;
-
 // Shows the progress of steps that are done one after another. Rate and remaining time are
 // estimated from the previous calls.
 void progress(const std::string &what, std::size_t done, std::size_t all);

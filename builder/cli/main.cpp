@@ -14,8 +14,6 @@
 #include "builder/jobs/posed_jobs.hpp"
 #include "builder/process/foreground.hpp"
 
-const char *const kiln::cli::kToolName = "kiln";
-
 namespace {
 
 // Restarts this program without address randomisation, if that is on. A driver's compiler may order

@@ -13,8 +13,6 @@
 
 #include <shellapi.h>
 
-const char *const kiln::cli::kToolName = "kiln";
-
 namespace {
 
 void add_pack(CLI::App &app, kiln::cli::Command *command) {

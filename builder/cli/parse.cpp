@@ -199,9 +199,8 @@ CLI::Validator as_validator(Status (*check)(const std::string &word), const char
 int run_command_line(const char *description, std::initializer_list<AddCommand> commands, int argc,
                      char **argv) {
   CLI::App app{description};
-  app.name(kToolName);
-  app.set_version_flag("-V,--version", kToolName + std::string(" " KILN_VERSION_TEXT),
-                       "Print the version and exit");
+  app.name("kiln");
+  app.set_version_flag("-V,--version", "kiln " KILN_VERSION_TEXT, "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.formatter(std::make_shared<Help>());
   app.require_subcommand(1);

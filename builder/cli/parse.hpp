@@ -11,8 +11,8 @@ namespace kiln::cli {
 // A function that adds one subcommand, as those in common.hpp do.
 using AddCommand = void (*)(CLI::App &app, Command *command);
 
-// Does all of main() for the executable kToolName with these subcommands, in the order of its help.
-// Returns the exit code; reports unknown words together with the nearest known word.
+// Does all of main() for kiln with these subcommands, in the order of its help. Returns the exit
+// code; reports unknown words together with the nearest known word.
 int run_command_line(const char *description, std::initializer_list<AddCommand> commands, int argc,
                      char **argv);
 
