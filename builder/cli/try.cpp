@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "builder/cli/compiling.hpp"
 #include "builder/cli/layer_options.hpp"
 #include "builder/cli/parse.hpp"
 #include "builder/device/driver_caches.hpp"

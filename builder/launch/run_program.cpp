@@ -10,10 +10,12 @@
 #include <CL/cl_ext.h>
 #include <unistd.h>
 
+#include "builder/base/this_process.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/problem/plane.hpp"
 #include "builder/process/fork_call.hpp"
 #include "kiln/driver.hpp"
+#include "runtime/api/api.hpp"
 #include "runtime/load/report.hpp"
 
 namespace kiln::builder {

@@ -13,6 +13,7 @@
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/pack_slice.hpp"
 #include "builder/inspect/printable.hpp"
+#include "builder/publish/public_keys.hpp"
 #include "builder/publish/signed_tags.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/delta.hpp"
