@@ -7,23 +7,33 @@ cd "$(dirname "$0")"
 
 usage() {
   cat <<'USAGE'
-usage: ./bootstrap.sh build | demo | quick | test | check
+usage: ./bootstrap.sh build | demo | quick | test | lab | check GROUP...
 
   build  install what is missing and build build/release/bin/kiln
   demo   build; make packs for the drivers of this system, run the case studies from
          them on a photograph, show what a start costs
   quick  build for development (preset dev) and run the quick tests
-  test   build; bring the laboratory (drivers of other Debian suites, about 700 MB once, kept in
-         ~/.cache/kiln), run every test, and print a table of what ran
-  check  build; clang-tidy, every variant and more sizes on more drivers and by Intel's, Kiln as a part
-         of another project, the runtime by Clang, for AArch64, under the sanitizers for addresses and
-         threads and under valgrind, and libFuzzer for a while; needs the laboratory, too
+  test   build; test what an ordinary change can break, on Debian's own drivers
+  lab    the same set-up; bring the laboratory (drivers of other Debian suites, about 700 MB once,
+         kept in ~/.cache/kiln), test fleets, applications and packages
+  check  the rest, in groups; `all` is each of them, `next` the one whose turn it is by the number of
+         commits:
+           applications  the layer under the applications that take longest, the fleet's page in Chromium
+           clang         the runtime by Clang, the AAR, Kiln as a part of other projects
+           fuzz          mutated packs and overlays, generated programs, libFuzzer
+           kernels       every variant of the case studies, more sizes and drivers
+           machines      the runtime on AArch64, 32-bit Arm and 32-bit x86
+           sanitizers    addresses, undefined behaviour, threads; valgrind
+           tidy          clang-tidy
+           windows       the runtime and kiln.exe under Wine
 
-Each prints the time that it took.
+`test`, `lab` and `check` print a table of what ran. Each command prints the time that it took.
 
 No GPU is needed: the drivers run on the processor.
 USAGE
 }
+
+groups="applications clang fuzz kernels machines sanitizers tidy windows"
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'bootstrap: %s\n' "$*" >&2; exit 1; }
@@ -35,15 +45,13 @@ libraries="libflatbuffers-dev libzstd-dev libxxhash-dev libsodium-dev libsqlite3
            libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev libstb-dev catch2
            opencl-c-headers"
 drivers="ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd intel-opencl-icd bubblewrap"
-laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu g++-i686-linux-gnu
-            g++-arm-linux-gnueabihf debian-archive-keyring
-            strace valgrind chromium clang-format-14 clang-tidy-14 fish groff-base zsh doxygen ccache
-            python3-xxhash python3-zstandard minisign libclang-15-dev llvm-15-dev
-            dpkg-dev file ocl-icd-opencl-dev python3-pip g++-mingw-w64-x86-64-posix wine64
-            openjdk-17-jdk-headless"
+# What `test` uses besides, with an application that knows nothing of Kiln.
+testing="ccache clang-format-14 clpeak fish groff-base minisign ocl-icd-opencl-dev python3-xxhash
+         python3-zstandard strace zsh"
+laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring doxygen
+            dpkg-dev file python3-pip openjdk-17-jdk-headless"
 # Applications that know nothing of Kiln, for the layer's tests.
-applications="python3-pyopencl python3-opencv libclblast-dev hashcat clpeak clinfo ffmpeg
-              darktable"
+applications="python3-pyopencl python3-opencv libclblast-dev hashcat clinfo ffmpeg"
 # What delivers packs to devices, for its tests.
 delivery="skopeo docker-registry curl jq python3-kubernetes"
 # What spreads builds over machines, ships reports and calls kiln watch, for the tests of
@@ -52,6 +60,19 @@ engines="parallel slurm-wlm munge ansible-core openssh-server openssh-client fak
          busybox mksh shellcheck rsync rsyslog rpm systemd"
 # Compilers for devices that are not there.
 virtual="libclc-15 lld-15 rocm-device-libs"
+
+# What a group of `check` uses besides the laboratory.
+packages_of() {
+  case "$1" in
+    applications) echo chromium darktable ;;
+    clang) clang_runtime_packages ;;
+    fuzz) echo libclang-15-dev llvm-15-dev; clang_runtime_packages ;;
+    machines) echo g++-i686-linux-gnu g++-arm-linux-gnueabihf ;;
+    sanitizers) echo valgrind ;;
+    tidy) echo clang-tidy-14 ;;
+    windows) echo g++-mingw-w64-x86-64-posix wine64 ;;
+  esac
+}
 
 installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 
@@ -152,7 +173,8 @@ fetch_laboratory() {
   export KILN_ARM64_ROOT
 }
 
-steps=  # "WHAT SECONDS" of each step, a line each
+steps=   # "WHAT SECONDS" of each step, a line each
+tested=  # the build folders whose tests ran
 
 # Several tests build parts of Kiln again, which the compiler cache makes cheap. What it does not have
 # it compiles without running the preprocessor before.
@@ -174,6 +196,10 @@ build() {
 run_tests() {
   local preset=$1 name=$2 start=$SECONDS result=0
   shift 2
+  case " $tested " in
+    *" build/$preset "*) ;;
+    *) tested+=" build/$preset"; rm -rf "build/$preset/tests/results" ;;
+  esac
   say "Testing (preset $preset, $name)"
   ctest --test-dir "build/$preset" --output-on-failure --no-tests=error \
     --output-junit "tests/results/$name.xml" "$@" || result=1
@@ -181,86 +207,119 @@ run_tests() {
   return $result
 }
 
-# The table of what ran. A skipped test counts as failed, since this script installed what every
-# test needs.
-summary() {
-  local what seconds
+# group NAME: builds and runs a group of `check`.
+group() {
+  local name=$1 preset
+  case "$name" in
+    clang) build clang; run_tests clang quick -L quick || return 1 ;;
+    sanitizers)
+      for preset in asan-runtime tsan-runtime; do
+        build $preset
+        run_tests $preset quick -L quick || return 1
+      done ;;
+    fuzz) build fuzz; run_tests fuzz fuzz -L fuzz || return 1 ;;
+    tidy)  # reads each source alone, and nothing that is built
+      cmake --preset dev --log-level=WARNING
+      run_tests dev tidy -L tidy
+      return ;;
+  esac
+  # shellcheck disable=SC2086
+  build release -DKILN_BUILD_TESTS=ON $cached
+  run_tests release "$name" -L "^$name\$" -j "$jobs"
+}
+
+# finish COMMAND FAILED: ends with the table of what ran. A skipped test counts as failed, since this
+# script installed what every test needs.
+finish() {
+  local command=$1 failed=$2 what seconds
   say "What ran"
   printf '%s' "$steps" | while read -r what seconds; do took "$what" "$seconds"; done
   echo
-  python3 tests/support/summary.py --expect-all "$@"
+  # shellcheck disable=SC2086
+  python3 tests/support/summary.py --expect-all $tested || failed=yes
+  took "$command" $SECONDS
+  [ -z "$failed" ] || die "tests failed"
 }
 
-# Everything but what `check` runs.
-run_all_tests() {
-  local failed=
-  rm -rf build/release/tests/results
-  # Some tests wait most of their time.
-  run_tests release all -LE 'style|thorough' -j $(($(nproc) + 2)) || failed=yes
-  say "The laboratory: targets of the fleet's pack"
-  cat build/release/tests/lab/fleet/summary.txt || failed=yes
-  summary build/release || failed=yes
-  [ -z "$failed" ]
-}
-
-# clang-tidy, the thorough tests, a build by Clang, the sanitizers on the quick tests, and libFuzzer.
-run_checks() {
-  local failed=
-  rm -rf build/{release,clang,asan-runtime,tsan-runtime,fuzz}/tests/results
-  run_tests release style -L 'style|thorough' || failed=yes
-  run_tests clang quick -L quick || failed=yes
-  run_tests asan-runtime quick -L quick || failed=yes
-  run_tests tsan-runtime quick -L quick || failed=yes
-  run_tests fuzz fuzz -L fuzz || failed=yes
-  summary build/{release,clang,asan-runtime,tsan-runtime,fuzz} || failed=yes
-  [ -z "$failed" ]
-}
+jobs=$(($(nproc) + 2))  # some tests wait most of their time
+failed=
 
 case "${1:-}" in
   build)
     install_packages $libraries
     build release -DKILN_BUILD_TESTS=OFF
     say "Built: build/release/bin/kiln"
+    took build $SECONDS
     ;;
   demo)
     install_packages $libraries $drivers
     targets="kiln kiln_layer kiln_case_references kiln_startup" build release -DKILN_BUILD_TESTS=ON
     python3 tests/bench/demo.py --kiln build/release/bin/kiln --work build/demo
+    took demo $SECONDS
     ;;
   quick)
     install_packages $libraries $drivers
     build dev
-    run_tests dev quick -L quick -j $(($(nproc) + 1)) || { took quick $SECONDS; die "tests failed"; }
+    run_tests dev quick -L quick -j $(($(nproc) + 1)) || failed=yes
+    took quick $SECONDS
+    [ -z "$failed" ] || die "tests failed"
     ;;
   test)
-    install_packages $libraries $drivers $laboratory $applications $delivery $virtual
+    install_packages $libraries $drivers $testing
+    # shellcheck disable=SC2086
+    build release -DKILN_BUILD_TESTS=ON $cached
+    run_tests release test -L '^(quick|test)$' -j "$jobs" || failed=yes
+    finish test "$failed"
+    ;;
+  lab)
+    install_packages $libraries $drivers $testing $laboratory $applications $delivery $virtual
     install_engines
     fetch_laboratory
     # shellcheck disable=SC2086
     build release -DKILN_BUILD_TESTS=ON $cached
     # shellcheck disable=SC2086
     targets="kiln kiln_case_references" build aarch64 -DKILN_BUILD_TESTS=OFF -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DKILN_QUICK_BUILD=ON $cached
-    run_all_tests || { took test $SECONDS; die "tests failed"; }
+    run_tests release lab -L '^lab$' -j "$jobs" || failed=yes
+    say "The laboratory: targets of the fleet's pack"
+    cat build/release/tests/lab/fleet/summary.txt || failed=yes
+    finish lab "$failed"
     ;;
   check)
-    install_packages $libraries $drivers $laboratory $applications $delivery $virtual
-    install_engines
-    install_packages $(clang_runtime_packages)
+    shift
+    wanted=$*
+    case "$wanted" in
+      all) wanted=$groups ;;
+      next)
+        # shellcheck disable=SC2086
+        set -- $groups
+        shift $(($(git rev-list --count HEAD) % $#))
+        wanted=$1 ;;
+    esac
+    [ -n "$wanted" ] || { usage >&2; exit 2; }
+    for name in $wanted; do
+      case " $groups " in
+        *" $name "*) ;;
+        *) die "check has no group $name: expected some of $groups, or all" ;;
+      esac
+    done
+    install_packages $libraries $drivers $testing $laboratory $applications $delivery $virtual
+    for name in $wanted; do
+      # shellcheck disable=SC2046
+      install_packages $(packages_of "$name")
+    done
     fetch_laboratory
-    build release -DKILN_BUILD_TESTS=ON -DKILN_UNITY_BUILD=OFF  # clang-tidy reads each file
-    build clang
-    build asan-runtime
-    build tsan-runtime
-    build fuzz
-    run_checks || { took check $SECONDS; die "checks failed"; }
+    for name in $wanted; do
+      start=$SECONDS
+      group "$name" || failed=yes
+      steps+="check-$name $((SECONDS - start))"$'\n'
+    done
+    finish check "$failed"
     ;;
   -h | --help | help)
     usage
-    exit 0
     ;;
   *)
     usage >&2
     exit 2
     ;;
 esac
-took "$1" $SECONDS

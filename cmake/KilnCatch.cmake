@@ -39,6 +39,7 @@ function(kiln_catch_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "SOURCES;SEPARATE;LIBRARIES")
   add_executable(${name} ${arg_SOURCES} ${arg_SEPARATE})
   kiln_unity_build(${name} SEPARATE ${arg_SEPARATE})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON)  # Catch2's header is read once a folder
   target_link_libraries(${name} PRIVATE kiln_catch_main ${arg_LIBRARIES})
   target_compile_definitions(${name} PRIVATE KILN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   kiln_warnings(${name})

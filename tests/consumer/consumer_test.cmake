@@ -160,8 +160,7 @@ endforeach()
 set(ENV{PKG_CONFIG_PATH} ${pkgconfig_dir})
 consume(pkg-config -DKILN_PACK=${pack_file})
 
-# Quickly: `./bootstrap.sh check` compiles each source alone, for the warnings that a unity build does
-# not give.
+# Quickly.
 set(quick_options -DKILN_SOURCE=${KILN_SOURCE} -DCMAKE_BUILD_TYPE=Debug
   -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DKILN_QUICK_BUILD=ON -DKILN_WARNINGS_AS_ERRORS=${STRICT})
 if(WHOLE)

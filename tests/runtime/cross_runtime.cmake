@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The runtime alone, cross-built for MACHINE, with its longest tests: aarch64 or armv7, under qemu, or
 # i686, whose programs x86-64 runs. On aarch64 with those of the shared library, on armv7 with those of
-# the packs; WHOLE: all quick tests. Skipped, with the reason, where a part is missing.
-#   cmake -DMACHINE=... -DKILN_SOURCE=... -DKILN_LAB=lab.py -DWORK=... [-DLAUNCHER=ccache]
-#         [-DWHOLE=ON] -P cross_runtime.cmake
+# the packs. Skipped, with the reason, where a part is missing.
+#   cmake -DMACHINE=... -DKILN_SOURCE=... -DKILN_LAB=lab.py -DWORK=... [-DLAUNCHER=ccache] -P cross_runtime.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)
 # A machine's triple, what runs its programs, its root's variable and suite, more tests.
 set(of_aarch64 aarch64-linux-gnu qemu-aarch64 KILN_ARM64_ROOT bookworm-arm64 ladder_test
@@ -17,7 +16,5 @@ find_root(${variable} ${suite}/dev)
 need("cxx=${triple}-g++" "emulator=${run_by}" "root=the -dev packages of ${suite}")
 
 set(TOOLCHAIN ${KILN_SOURCE}/cmake/toolchains/${triple}.cmake)
-if(NOT WHOLE)
-  set(TESTS runtime_test c_api_test_runtime c_launch_test_runtime ${of_${MACHINE}})
-endif()
+set(TESTS runtime_test c_api_test_runtime c_launch_test_runtime ${of_${MACHINE}})
 include(${CMAKE_CURRENT_LIST_DIR}/runtime_alone.cmake)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One table of what ctest ran, from its own records and never from what tests print; below it what
-did not pass, and the lines of passed tests that begin with WARNING.
+"""One table of what ctest ran, from its own records and never from what tests print: a row for each
+folder of tests. Below it what did not pass, and the lines of passed tests that begin with WARNING.
 
     summary.py [--expect-all] BUILD...
 
 Of each build folder it reads the results that lie in tests/results/*.xml (ctest --output-junit)
-and asks ctest for the labels. Exit codes: 0; 1 when a test failed or, with --expect-all, was
+and asks ctest which file added a test. Exit codes: 0; 1 when a test failed or, with --expect-all, was
 skipped or not run, or when a folder has no results.
 """
 
@@ -21,15 +21,18 @@ import xml.etree.ElementTree as ElementTree
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
 
-def labels_of(build):
-    """The label of each test of the build."""
-    shown = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"],
-                           stdout=subprocess.PIPE, check=True).stdout
-    labels = {}
-    for test in json.loads(shown)["tests"]:
-        named = {entry["name"]: entry["value"] for entry in test.get("properties", [])}
-        labels[test["name"]] = " ".join(named.get("LABELS", ["-"]))
-    return labels
+def groups_of(build):
+    """The folder whose CMakeLists.txt added each test of the build."""
+    shown = json.loads(subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"],
+                                      stdout=subprocess.PIPE, check=True).stdout)
+    files, nodes = (shown["backtraceGraph"][name] for name in ("files", "nodes"))
+    groups = {}
+    for test in shown["tests"]:
+        node = nodes[test["backtrace"]]
+        while not files[node["file"]].endswith("/CMakeLists.txt"):  # a function of cmake/
+            node = nodes[node["parent"]]
+        groups[test["name"]] = pathlib.Path(files[node["file"]]).parent.name
+    return groups
 
 
 def outcome_of(case):
@@ -55,13 +58,13 @@ def reason_of(case):
 
 
 def read(build):
-    """(label, name, outcome, seconds, reason or warnings) of each test that ctest has a record of."""
-    labels = labels_of(build)
+    """(group, name, outcome, seconds, reason or warnings) of each test that ctest has a record of."""
+    groups = groups_of(build)
     for file in sorted((build / "tests" / "results").glob("*.xml")):
         for case in ElementTree.parse(file).getroot().iter("testcase"):
             outcome = outcome_of(case)
             said = reason_of(case) if outcome == SKIPPED else "; ".join(lines_of(case, "WARNING"))
-            yield (labels.get(case.get("name"), "-"), case.get("name"), outcome,
+            yield (groups.get(case.get("name"), "-"), case.get("name"), outcome,
                    float(case.get("time", 0)), said)
 
 
@@ -75,16 +78,16 @@ def main():
         tests = list(read(build))
         if not tests:
             rows[build.name, "(no results)"] = []
-        for label, *test in tests:
-            rows[build.name, label].append(test)
-    print(f"{'build':<12} {'label':<12} {'tests':>6} {PASSED:>7} {FAILED:>7} {SKIPPED:>8} "
-          f"{'seconds':>8}")
+        for group, *test in tests:
+            rows[build.name, group].append(test)
+    print(f"{'build':<12} {'group':<12} {'tests':>6} {PASSED:>7} {FAILED:>7} {SKIPPED:>8} "
+          f"{'minutes':>8}")
     shown = []
-    for (build, label), tests in rows.items():
+    for (build, group), tests in sorted(rows.items()):
         counts = collections.Counter(outcome for _, outcome, _, _ in tests)
-        seconds = sum(time for _, _, time, _ in tests)
-        print(f"{build:<12} {label:<12} {len(tests):6} {counts[PASSED]:7} {counts[FAILED]:7} "
-              f"{counts[SKIPPED]:8} {seconds:8.1f}")
+        minutes = sum(time for _, _, time, _ in tests) / 60
+        print(f"{build:<12} {group:<12} {len(tests):6} {counts[PASSED]:7} {counts[FAILED]:7} "
+              f"{counts[SKIPPED]:8} {minutes:8.1f}")
         shown += [f"{build}: {name} {outcome}" + (f": {said}" if said else "")
                   for name, outcome, _, said in tests if said or outcome != PASSED]
     for line in shown:

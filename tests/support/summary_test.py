@@ -10,26 +10,34 @@ import unittest
 
 SUMMARY = pathlib.Path(__file__).with_name("summary.py")
 CMAKE, CTEST = sys.argv[1:3]
-PROJECT = """\
+FILES = {"CMakeLists.txt": """\
 cmake_minimum_required(VERSION 3.22)
 project(outcomes NONE)
 enable_testing()
-function(test name label script)
+include(test.cmake)
+add_subdirectory(first)
+add_subdirectory(second)
+""", "test.cmake": """\
+function(test name script)
   add_test(NAME ${name} COMMAND sh -c "${script}")
-  set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77)
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
 endfunction()
-test(passes quick "true")
-test(is_skipped quick "echo SKIP: a reason && exit 77")
-test(warns quick "echo WARNING: nearly too large")
-test(says_skip device "echo SKIP: no reason && exit 1")
+""", "first/CMakeLists.txt": """\
+test(passes "true")
+test(is_skipped "echo SKIP: a reason && exit 77")
+test(warns "echo WARNING: nearly too large")
+""", "second/CMakeLists.txt": """\
+test(says_skip "echo SKIP: no reason && exit 1")
 add_test(NAME is_missing COMMAND /nonexistent/program)
-"""
+"""}
 
 
 class Summary(unittest.TestCase):
     def summary(self, tests, *options):
         with tempfile.TemporaryDirectory() as folder:
-            pathlib.Path(folder, "CMakeLists.txt").write_text(PROJECT, encoding="utf-8")
+            for name, text in FILES.items():
+                pathlib.Path(folder, name).parent.mkdir(exist_ok=True)
+                pathlib.Path(folder, name).write_text(text, encoding="utf-8")
             build = pathlib.Path(folder, "b")
             quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": False}
             subprocess.run([CMAKE, "-G", "Ninja", "-S", folder, "-B", str(build)], **quiet)
@@ -43,8 +51,8 @@ class Summary(unittest.TestCase):
     def test_each_outcome_counts_by_its_exit_code(self):
         code, rows = self.summary(".", "--expect-all")
         self.assertEqual(code, 1)
-        self.assertTrue(any(row.startswith("b quick 3 2 0 1 ") for row in rows), rows)
-        self.assertTrue(any(row.startswith("b device 1 0 1 0 ") for row in rows), rows)
+        self.assertTrue(any(row.startswith("b first 3 2 0 1 ") for row in rows), rows)
+        self.assertTrue(any(row.startswith("b second 2 0 1 1 ") for row in rows), rows)
         self.assertIn("b: is_skipped skipped: SKIP: a reason", rows)
         self.assertIn("b: says_skip failed", rows)
         self.assertIn("b: warns passed: WARNING: nearly too large", rows)
