@@ -101,6 +101,7 @@ std::string_view changing(const Rule &rule, const char *const *environment) {
 
 std::string_view variable_that_changes_code(std::string_view profile,
                                             const char *const *environment) {
+  if (environment == nullptr) return {};
   const bool has_rules = std::any_of(std::begin(kRules), std::end(kRules),
                                      [&](const Rule &rule) { return rule.profile == profile; });
   for (const Rule &rule : kRules) {

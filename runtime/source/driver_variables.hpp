@@ -8,11 +8,11 @@
 namespace kiln::source {
 
 // Returns the name of the first variable that may change what a driver of this profile compiles;
-// empty if there is none. `environment` is as `environ`; the view points into it. A variable counts
-// by its prefix, known to Kiln or not, unless it is known to change nothing. A profile without
-// rules of its own, such as "generic" and "", has those of all profiles. Intel's driver takes names
-// without a prefix, and a file in the current folder, if NEOReadDebugKeys is set; pure but for this
-// file.
+// empty if there is none. `environment` is as `environ`, which is null after glibc's clearenv();
+// the view points into it. A variable counts by its prefix, known to Kiln or not, unless it is
+// known to change nothing. A profile without rules of its own, such as "generic" and "", has those
+// of all profiles. Intel's driver takes names without a prefix, and a file in the current folder,
+// if NEOReadDebugKeys is set; pure but for this file.
 std::string_view variable_that_changes_code(std::string_view profile,
                                             const char *const *environment);
 

@@ -331,6 +331,13 @@ class Noted(Steps):
             (prefix / "bin/kiln").symlink_to(KILN)
         self.check_background(layer)
 
+    def test_the_background_is_started_without_an_environment(self):
+        """clearenv() sets glibc's `environ` to NULL; PoCL launches nothing without PATH."""
+        done = run(KILN, "serve", "--overlay", self.overlay, "--", APPLICATION, "clearenv",
+                   header(1), BUILD[0], KILN_BACKGROUND="1")
+        self.assertEqual((done.code, done.output), (0, ""), done.error)
+        must("overlay", "build", self.overlay)  # waits for the background's end
+
     def check_background(self, layer):
         """Two starts with a background build, and then the build's end."""
         running = [start(KILN, "serve", "--layer", layer, "--overlay", self.overlay, "--",

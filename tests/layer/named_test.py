@@ -161,6 +161,19 @@ class Named(unittest.TestCase):
         if not os.environ.get("RUSTICL_ENABLE"):
             self.assertEqual(len(seen), 2, "no variable has an effect")
 
+    def test_an_application_without_an_environment(self):
+        """clearenv() sets glibc's `environ` to NULL."""
+        for source, steps in (("", ("tried", "value")), (INCLUDE, (ASKED, "value"))):
+            self.put("source.cl", source + (KERNEL if source else KERNEL.replace("VALUE", "1")))
+            words = (f"cd:{self.work}", "source:source.cl", "clearenv", *steps)
+            alone = run(APPLICATION, *words)
+            spool = self.place / "spool"
+            recorded = run(KILN, "record", "-o", spool, "--", APPLICATION, *words)
+            self.assertEqual((recorded.code, recorded.output), (0, alone.output), recorded.error)
+            self.assertIn("1 program recorded", recorded.error)
+            self.start("clearenv", *steps)
+            self.assertEqual(self.start("clearenv", *steps)[0], ["served"])
+
     def test_headers_that_a_driver_reads_unasked(self):
         """rusticl reads this one from the application's folders."""
         header = CLANG_HEADERS / "opencl-c-base.h"

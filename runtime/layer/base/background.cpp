@@ -117,7 +117,8 @@ void run_apart(const std::vector<std::string> &words) {
   for (const std::string &word : words) arguments.push_back(const_cast<char *>(word.c_str()));
   arguments.push_back(nullptr);
   std::vector<char *> variables;
-  for (char **variable = environ; *variable != nullptr; ++variable) {
+  // glibc's clearenv() sets `environ` to null.
+  for (char **variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     if (std::string_view(*variable).starts_with("OPENCL_LAYERS=")) continue;  // kiln builds bare
     variables.push_back(*variable);
   }

@@ -19,7 +19,7 @@ inline constexpr char kListSeparator = ':';
 
 // Returns the variable's value, or `otherwise` if it is not set.
 std::string variable(const char *name, const char *otherwise = "");
-// Returns all variables, as NAME=VALUE, with a null pointer at the end.
+// Returns all variables, as NAME=VALUE, with a null pointer at the end; null after clearenv().
 const char *const *all_variables();
 // Returns whether the process runs with another user's rights, and so must not trust its variables.
 bool has_other_rights();

@@ -51,6 +51,12 @@ TEST_CASE("a driver's variable counts by its prefix, unless it is known to chang
   CHECK(found("mali", {"CUDA_FORCE_PTX_JIT=1"}) == "CUDA_FORCE_PTX_JIT");
 }
 
+TEST_CASE("an environment that clearenv() removed has no variable", "[source]") {
+  for (const char *profile : {"pocl", "intel", ""}) {
+    CHECK(variable_that_changes_code(profile, nullptr).empty());
+  }
+}
+
 TEST_CASE("Intel's debug keys have no prefix, and count if they are read", "[source]") {
   const char *key = "DisableStatelessToStatefulOptimization=1";
   CHECK(found("intel", {key}).empty());
