@@ -22,9 +22,11 @@ namespace fs = std::filesystem;
 using packs::Code;
 using packs::Status;
 
-// Names the driver that built the binary, for the cached file itself.
+// Names the driver that built the binary, for the cached file itself. What "kiln layer, driver"
+// wrote is not used: links of one program, which may be other programs than their names say, were
+// among it.
 std::string producer(const Driver &driver) {
-  return "kiln layer, driver " + packs::hex64(driver.number);
+  return "kiln layer 2, driver " + packs::hex64(driver.number);
 }
 
 // Returns the source, or the bytes of the module.

@@ -11,6 +11,7 @@
 #include "runtime/layer/record/launches.hpp"
 #include "runtime/layer/record/record.hpp"
 #include "runtime/layer/serve.hpp"
+#include "runtime/source/build_options.hpp"
 #include "runtime/source/logical_lines.hpp"
 
 namespace kiln::layer {
@@ -34,6 +35,13 @@ std::optional<Headers> headers_of(const CompileArguments &arguments) {
   return found;
 }
 
+// Returns whether a link of this program alone, without options, makes what one clBuildProgram
+// makes. If it was compiled with more than macros, an option may concern the linker, which has only
+// its own: on PoCL -cl-denorms-are-zero of clCompileProgram alone has no effect.
+bool links_as_built(const Compilation &compilation) {
+  return !compilation.is_library && source::are_macros(compilation.whole.options);
+}
+
 // Returns the compilation that the call asks for, or null if the layer does not follow the call.
 std::shared_ptr<Compilation> follow(const ProgramPointer &program,
                                     const CompileArguments &arguments) {
@@ -50,8 +58,8 @@ std::shared_ptr<Compilation> follow(const ProgramPointer &program,
   return made;
 }
 
-// The result of a link: the program that one clBuildProgram makes from the only part, or a program
-// named after its parts.
+// The result of a link: the program that one clBuildProgram makes from the only part (see
+// links_as_built()), or a program named after its parts and all options.
 struct Link {
   WholeProgram whole;  // without parts: as from one clBuildProgram
   Devices devices;
@@ -71,14 +79,14 @@ std::optional<Link> link_of(const LinkArguments &arguments) {
     const ProgramPointer known = objects().find(arguments.programs[i]);
     compilation = objects().compilation_of(arguments.programs[i]);
     if (known == nullptr || known->context != arguments.context || compilation == nullptr ||
-        !contains_all(compilation->devices, made.devices)) {
+        known->specialised || !contains_all(compilation->devices, made.devices)) {
       return {};
     }
     parts.push_back(compilation->whole);
   }
   const std::string options = arguments.build.options_text();
   made.is_library = options.find("-create-library") != std::string::npos;
-  if (arguments.count == 1 && options.empty() && !compilation->is_library) {
+  if (arguments.count == 1 && options.empty() && links_as_built(*compilation)) {
     made.whole = compilation->whole;
   } else {
     made.whole = source::whole_link(std::move(parts), options);
@@ -201,8 +209,9 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
   const std::shared_ptr<Compilation> compilation = follow(program, arguments);
   // Kernels unknown to the layer may be attached to a program that the driver built.
   const bool can_wait = compilation != nullptr && !program->native && !settings().record;
-  if (can_wait && (can_serve(compilation->whole.name, compilation->devices) ||
-                   can_serve_link_of(compilation->whole.name, compilation->devices))) {
+  if (can_wait &&
+      ((links_as_built(*compilation) && can_serve(compilation->whole.name, compilation->devices)) ||
+       can_serve_link_of(compilation->whole.name, compilation->devices))) {
     compilation->is_deferred = true;
     objects().set_stand_in(program, nullptr);
     objects().set_refusal(program, nullptr);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that are compiled and linked in two calls. A program that is compiled and then linked
-// alone, without linker options, equals the result of one clBuildProgram, and is recorded and
-// served under that name. Any other link is named after its parts and options.
+// Programs that are compiled and linked in two calls. A program that is compiled with -D, -U and -I
+// alone, and then linked alone without options, equals the result of one clBuildProgram, and is
+// recorded and served under that name. Any other link is named after its parts, with the options of
+// each, and after the linker's options.
 #pragma once
 
 #include <optional>

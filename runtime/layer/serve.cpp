@@ -63,7 +63,7 @@ packs::BinaryRef binary_of(const kiln_pack &pack, const kiln_device &device,
   return target.find_binary(variant.hash());
 }
 
-// Returns whether it is linked of several programs: then it is loaded as a binary or not at all.
+// Returns whether it is linked of compiled programs: then it is loaded as a binary or not at all.
 bool is_link(const packs::VariantRef &variant) {
   const std::string_view begin = source::kLinkedVariant;
   return variant.name().substr(0, begin.size()) == begin;

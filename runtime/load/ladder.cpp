@@ -88,7 +88,7 @@ class Climb {
           packs::is_linked_source(
               {reinterpret_cast<const char *>(offer->bytes.data), offer->bytes.size})) {
         return reporter_.failed(&result, KILN_OUTCOME_MISSED,
-                                "it is linked of several programs, which only the builder does");
+                                "it is linked of compiled programs, which only the builder does");
       }
       if (rung.form == Form::il) {
         const packs::Status s = check_il(offer->bytes, loader_->device->capabilities);

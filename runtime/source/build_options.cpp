@@ -191,4 +191,14 @@ Result<IncludeOptions> include_options(std::string_view options) {
   return found;
 }
 
+bool are_macros(std::string_view options) {
+  const auto words = option_words(options);
+  if (!words || !doubt_of(options).ok()) return false;
+  for (std::size_t i = 0; i < words->size(); ++i) {
+    const std::string kind = (*words)[i].text.substr(0, 2);
+    if ((kind != "-D" && kind != "-U") || !operand_of(*words, &i)) return false;
+  }
+  return true;
+}
+
 }  // namespace kiln::source

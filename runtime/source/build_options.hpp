@@ -39,4 +39,8 @@ struct IncludeOptions {
 // operand, or if a driver that splits them differently would find another -I.
 packs::Result<IncludeOptions> include_options(std::string_view options);
 
+// Returns whether every option is -D or -U, which only a preprocessor reads, however a driver
+// splits the options.
+bool are_macros(std::string_view options);
+
 }  // namespace kiln::source

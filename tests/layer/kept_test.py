@@ -129,6 +129,30 @@ class Edited(Steps):
         self.serve(header(100), "compile:-I .", "sh:rm steps.h", "turned", "launch:1")
 
 
+class Linked(Steps):
+    """One program that is built, or compiled and linked, with options that flush denormals or not."""
+
+    WAYS = ("build:-cl-denorms-are-zero", "build:", "alone:-cl-denorms-are-zero|", "alone:|",
+            "alone:-DX|", "build:-DX")
+
+    def test_options_of_the_compilation_and_of_the_link_are_told_apart(self):
+        """Whatever was kept before, each way prints what it prints without the layer. PoCL 3.1
+        refuses the linker's options."""
+        source = self.place / "source.cl"
+        source.write_text("kernel void k(global int *out) {\n"
+                          "  volatile float a = 1e-38f;\n"
+                          "  out[get_global_id(0)] = as_int(a * 0.125f);\n}\n", encoding="utf-8")
+        steps = {way: (f"source:{source}", way, "launch:1") for way in self.WAYS}
+        for ways in (self.WAYS, self.WAYS[::-1]):
+            self.overlay = Path(tempfile.mkdtemp(dir=self.place))
+            for way in (*ways, *ways):
+                self.serve(*steps[way])
+            self.assertEqual([self.outcomes(*steps[way]) for way in ways], [["served"]] * len(ways))
+            self.assertEqual(len(self.kept()), 4)  # "-DX" has one name, and no options have one
+        outputs = {ALONE[steps[way]].output for way in ways}
+        self.assertEqual(len(outputs), 2, "the options have no effect")
+
+
 class Recorded(Steps):
     """A link of programs of which one includes a file."""
 

@@ -79,7 +79,7 @@ class Require(unittest.TestCase):
         self.assertEqual(sum(text.startswith(unlaunched) for text in binaries), 1, said)
         self.assertEqual(sum("equals the first result" in text for text in sources), 1, said)
         self.assertEqual(sum(text.startswith(unlaunched) for text in sources), 1, said)
-        self.assertIn("missed: it is linked of several programs, which only the builder does",
+        self.assertIn("missed: it is linked of compiled programs, which only the builder does",
                       sources)
 
     def test_a_rung_by_force(self):

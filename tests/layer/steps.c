@@ -10,6 +10,7 @@
  *     build[:OPTIONS]     builds a program that includes "steps.h", or with NULL for options
  *     compile[:OPTIONS]   compiles a program with a kernel, and one that includes "steps.h"
  *     link, turned        links these two, in this order or the other one
+ *     alone:OPTIONS|MORE  compiles a program with OPTIONS, and links it alone with MORE
  *     launch:SIZE         launches the kernel of what was built or linked last, in groups of that
  *                         size, and prints its result, which is VALUE of the header
  *     arguments           prints what is told of its argument
@@ -163,6 +164,18 @@ static void link_parts(int first) {
   must("clLinkProgram", code);
 }
 
+static void link_alone(const char *options) {
+  const char *bar = strchr(options, '|');
+  char *of_compilation = strndup(options, (size_t)(bar - options));
+  cl_program part = created(own);
+  cl_int code = clCompileProgram(part, 1, &device, of_compilation, 0, NULL, NULL, NULL, NULL);
+  must("clCompileProgram", code);
+  take(clLinkProgram(context, 1, &device, bar + 1, 1, &part, NULL, NULL, &code));
+  must("clLinkProgram", code);
+  clReleaseProgram(part);
+  free(of_compilation);
+}
+
 static cl_kernel kernel_of_program(void) {
   cl_int code = CL_SUCCESS;
   cl_kernel kernel = clCreateKernel(program, "k", &code);
@@ -233,6 +246,8 @@ static void take_step(const char *step) {
     link_parts(0);
   } else if (begins(step, "turned")) {
     link_parts(1);
+  } else if (begins(step, "alone:")) {
+    link_alone(rest);
   } else if (begins(step, "launch:")) {
     launch(rest);
   } else if (begins(step, "arguments")) {

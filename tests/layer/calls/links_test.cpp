@@ -224,6 +224,73 @@ TEST_CASE(
   CHECK(outcomes(links.report()) == Outcomes{"served, exact"});
 }
 
+TEST_CASE("a link of one program is named by the options of its compilation and of the link") {
+  const Links links;
+  const char *option = "-cl-denorms-are-zero";
+  const auto use = [&](const Application &a) {
+    const auto link_alone = [&](const char *of_compilation, const char *of_link) {
+      const cl_program part = a.compiled(kAlone, of_compilation);
+      const cl_program linked = a.linked({part}, of_link);
+      REQUIRE(linked != nullptr);
+      a.release(linked);
+      a.release(part);
+    };
+    a.release(a.built(kAlone, option));
+    link_alone(option, "");
+    link_alone("", option);
+    link_alone(option, option);
+    // The linker sees neither macros nor folders.
+    a.release(a.built(kAlone, "-DX -U Y"));
+    link_alone("-DX -U Y", nullptr);
+    link_alone("-I / -DX -U Y", "");
+    link_alone("-DX=\"1 -w\"", "");  // of which some driver may make two options
+    a.release(a.built(kAlone, "-DX=\"1 -w\""));
+  };
+  links.run(links.overlay(), use);
+  const std::string kept = "passed, no pack has it; the overlay keeps it";
+  const std::string served = "served, exact";
+  CHECK(outcomes(links.report()) ==
+        Outcomes{kept, kept, kept, kept, kept, served, served, kept, kept});
+  std::filesystem::remove(links.report());
+  links.run(links.overlay(), [&](const Application &a) {
+    use(a);
+    CHECK(calls_of("clCompileProgram") == 0);
+  });
+  CHECK(outcomes(links.report()) == Outcomes(9, served));
+
+  // A binary of clBuildProgram keeps no compilation from the driver.
+  std::filesystem::remove(links.report());
+  links.run(links.pack({{kAlone, option, {"First"}}}), [&](const Application &a) {
+    const cl_program part = a.compiled(kAlone, option);
+    CHECK(calls_of("clCompileProgram") == 1);
+    a.release(a.linked({part}, ""));
+    a.release(part);
+  });
+  CHECK(outcomes(links.report()) == Outcomes{"passed, no pack has it"});
+}
+
+TEST_CASE("a module whose constants are set after its compilation is linked by the driver") {
+  const Links links;
+  std::string module(20, '\0');
+  const std::uint32_t header[] = {0x07230203, 0x00010000};
+  module.replace(0, sizeof(header), reinterpret_cast<const char *>(header), sizeof(header));
+  module += "kernel void f() {}";
+  links.run(links.overlay(), [&](const Application &a) {
+    const cl_program part =
+        a.cl.clCreateProgramWithIL(a.context, module.data(), module.size(), nullptr);
+    CHECK(a.compile(part) == CL_SUCCESS);
+    a.release(a.linked({part}));
+    const cl_uint value = 1;
+    CHECK(a.cl.clSetProgramSpecializationConstant(part, 1, sizeof(value), &value) == CL_SUCCESS);
+    a.release(a.linked({part}));
+    a.release(part);
+  });
+  const Outcomes told = outcomes(links.report());
+  REQUIRE(told.size() == 2);
+  CHECK(told[0] == "passed, no pack has it; the overlay keeps it");
+  CHECK(mentions(told[1], "it is not of programs that were compiled from source"));
+}
+
 TEST_CASE("links that the layer cannot name are the driver's") {
   const Links links;
   const std::string parts =

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <utime.h>
 
+#include "kiln/packs/writer.hpp"
 #include "runtime/source/whole_program.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -76,6 +77,21 @@ TEST_CASE("a cached program is opened by its own driver alone", "[cached]") {
   struct stat info {};
   REQUIRE(stat(overlay.file(7).c_str(), &info) == 0);
   CHECK((info.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("what was cached while links had the names of builds is not used", "[cached]") {
+  Overlay overlay;
+  for (const char *producer : {"kiln layer 2, driver ", "kiln layer, driver "}) {
+    packs::Contents contents = program_of(kText);
+    contents.producer = std::string(producer) + "0000000000000007";
+    fs::create_directories(overlay.path);
+    fs::permissions(overlay.path, fs::perms::owner_all);
+    REQUIRE(packs::write_raw_pack(contents, overlay.file(7).string(), {}).ok());
+    fs::permissions(overlay.file(7), fs::perms::owner_read | fs::perms::owner_write);
+    CHECK(overlay.opens(7) == (producer[11] == '2'));
+  }
+  overlay.write(7);
+  CHECK(overlay.opens(7));
 }
 
 TEST_CASE("only one program with one binary of the device is taken", "[cached]") {

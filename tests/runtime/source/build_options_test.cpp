@@ -47,6 +47,19 @@ TEST_CASE("Options that drivers divide in different ways have no folders among t
   CHECK(include_options("-DA=\"x\"")->uncertain == Texts{"A=x"});
 }
 
+TEST_CASE("Options of the preprocessor alone are macros, in whichever way they are split") {
+  for (const char *options : {"", " ", "-DA", "-D A=1 -U B", "-DA=\"x\" -UB", "-DA(x)=x+1"}) {
+    INFO(options);
+    CHECK(are_macros(options));
+  }
+  for (const char *options :
+       {"-cl-denorms-are-zero", "-DA -w", "-w -DA", "-D", "-D -w", "-DA -U", "-DA x", "-I/a",
+        "-DA=\"x -w\"", "-DA='x' -UB", "-DA=\\\"", "-DA\t-UB", "-DA=\"x", "-cl-std=CL1.2"}) {
+    INFO(options);
+    CHECK_FALSE(are_macros(options));
+  }
+}
+
 TEST_CASE("Options that may name a file other than by -I, or read files otherwise, are refused") {
   for (const char *options : {"-include a.h",
                               "-includea.h",

@@ -422,6 +422,14 @@ TEST_CASE("a link is known by its parts, in their order, and its options", "[sou
   CHECK(one.name != whole_link({b, a}, "").name);
   CHECK(one.name != whole_link({whole("kernel void k() {}"), b}, "").name);
   CHECK(one.name != whole_link({a, b}, "-cl-denorms-are-zero").name);
+
+  // One part has both kinds of options; a library is not its part.
+  const WholeProgram alone = whole_link({a}, "");
+  CHECK(alone.name != a.name);
+  CHECK(alone.name != whole_link({whole("kernel void k() {}")}, "-DA").name);
+  CHECK(alone.name != whole_link({whole_link({a}, "")}, "").name);
+  CHECK(whole_link({a}, "-create-library").name != alone.name);
+  CHECK(whole_link({a, a}, "").name != alone.name);
 }
 
 TEST_CASE("directives and pragmas that are not listed make a program pass", "[source]") {
