@@ -131,11 +131,11 @@ void look_at_loader(const builder::LoaderChoice &loader, Findings *findings) {
     findings->blame("there is no ICD loader, libOpenCL.so.1: install ocl-icd-libopencl1");
   } else {
     facts = {{"path", loader.found->path},
-             {"takes_layers", loader.found->takes_layers},
+             {"takes_layers", loader.found->takes_layer},
              {"preload", loader.preload}};
-    findings->say(
-        fmt::format("ICD loader: {} {}", loader.found->path,
-                    loader.found->takes_layers ? "takes layers" : "does not take layers"));
+    findings->say("ICD loader: " + (loader.found->takes_layer
+                                        ? loader.found->path + " takes layers"
+                                        : builder::refusal_of(*loader.found)));
     if (!loader.preload.empty()) {
       findings->say(fmt::format("  kiln record and kiln serve load {} before it", loader.preload));
     }
@@ -159,11 +159,12 @@ std::vector<std::string> listed_paths(const std::string &list) {
   return paths;
 }
 
-// Has another process of Kiln's list the devices under the layer.
-void look_at_layer(const builder::LoaderChoice &loader, const std::string &named,
-                   const std::string &report, Findings *findings) {
-  const auto layer = find_layer(named);
+// Has another process of Kiln's list the devices under the layer, and returns whether it reached
+// the layer. Without devices, loaders may have no reason to call it.
+bool look_at_layer(const builder::LoaderChoice &loader, const Result<std::string> &layer,
+                   bool has_devices, const std::string &report, Findings *findings) {
   json facts = {{"path", layer.ok() ? *layer : ""}, {"reached", false}};
+  bool reached = false;
   if (!layer.ok()) {
     findings->blame(layer.status().message);
   } else if (loader.why_not.empty()) {
@@ -179,12 +180,13 @@ void look_at_layer(const builder::LoaderChoice &loader, const std::string &named
       request.environment.assign(variables->begin(), variables->end());
     }
     (void)builder::run_tool(request);
-    const bool reached = has_started(report);
+    reached = has_started(report);
     facts["reached"] = reached;
     findings->say(fmt::format("layer: {} {}", *layer, reached ? "is reached" : "is not reached"));
-    if (!reached) findings->blame("the ICD loader does not call the layer");
+    if (!reached && has_devices) findings->blame("the ICD loader does not call the layer");
   }
   findings->add("layer", facts);
+  return reached;
 }
 
 // Counts the programs of a pack that have a binary for the device.
@@ -316,9 +318,10 @@ void look_at_report(const std::string &path, Findings *findings) {
   findings->add("last_start", start);
 }
 
-// Runs the application as kiln serve does, and tells whether it reached the layer.
+// Runs the application as kiln serve does, and tells whether it reached the layer, which
+// `others_reach`.
 void look_at_application(const LayerArguments &arguments, const builder::LoaderChoice &loader,
-                         Findings *findings) {
+                         bool others_reach, Findings *findings) {
   const auto variables = variables_of(arguments, loader);
   if (!variables.ok()) return findings->blame(variables.status().message);
   print_preload(loader);
@@ -331,9 +334,8 @@ void look_at_application(const LayerArguments &arguments, const builder::LoaderC
       "application",
       {{"reached", reached}, {"exit", exit->end == builder::ProcessEnd::exited ? exit->code : -1}});
   if (!reached) {
-    return findings->blame(
-        "the application did not reach the layer: it uses no OpenCL, or brings a driver or an ICD "
-        "loader of its own");
+    findings->blame(std::string("the application did not reach the layer") +
+                    (others_reach ? std::string(": ") + builder::kPastTheLayer : ""));
   }
 }
 
@@ -343,17 +345,19 @@ int run(LayerArguments arguments, bool as_json) {
   if (!folder.ok()) return fail(folder.status());
   if (arguments.packs.empty()) arguments.packs = listed_paths(variable("KILN_PACK"));
   if (arguments.overlay.empty()) arguments.overlay = variable("KILN_OVERLAY");
-  const builder::LoaderChoice loader = builder::choose_icd_loader();
+  const auto layer = find_layer(arguments.layer);
+  const builder::LoaderChoice loader = builder::choose_icd_loader(layer.ok() ? *layer : "");
   look_at_loader(loader, &findings);
-  look_at_layer(loader, arguments.layer, folder->path() + "/reached", &findings);
   look_at_drivers(&findings);
   const auto devices = look_at_devices(&findings);
+  const bool is_reached =
+      look_at_layer(loader, layer, !devices.empty(), folder->path() + "/reached", &findings);
   look_at_packs(arguments.packs, devices, &findings);
   look_at_overlay(arguments.overlay, &findings);
   look_at_variables(&findings);
   if (!arguments.command.empty()) {
     if (arguments.report.empty()) arguments.report = folder->path() + "/report";
-    look_at_application(arguments, loader, &findings);
+    look_at_application(arguments, loader, is_reached, &findings);
   }
   look_at_report(arguments.report.empty() ? variable("KILN_REPORT") : arguments.report, &findings);
   return findings.print_all(as_json);

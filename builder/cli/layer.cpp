@@ -38,14 +38,15 @@ struct ServeArguments : LayerArguments {
 // Runs the application to its end, and then says what was recorded.
 Result<builder::ProcessExit> run_recording(LayerArguments arguments) {
   if (Status s = make_spool(arguments.spool); !s.ok()) return s;
-  const builder::LoaderChoice loader = builder::choose_icd_loader();
-  if (!loader.why_not.empty()) return Status(Code::no_opencl, loader.why_not);
+  const auto loader = choose_loader(arguments);
+  if (!loader.ok()) return loader.status();
+  if (!loader->why_not.empty()) return Status(Code::no_opencl, loader->why_not);
   const auto folder = builder::TemporaryFolder::make();
   if (!folder.ok()) return folder.status();
   if (arguments.report.empty()) arguments.report = folder->path() + "/report";
-  const auto variables = variables_of(arguments, loader);
+  const auto variables = variables_of(arguments, *loader);
   if (!variables.ok()) return variables.status();
-  print_preload(loader);
+  print_preload(*loader);
   std::error_code error;
   const std::uintmax_t before = fs::file_size(arguments.report, error);
   auto exit = run_under_layer(arguments.command, *variables, "record");
@@ -161,8 +162,9 @@ int serve(ServeArguments arguments) {
   if (arguments.report.ends_with('/') || fs::is_directory(arguments.report, error)) {
     arguments.report_folder = std::exchange(arguments.report, {});
   }
-  const builder::LoaderChoice loader = builder::choose_icd_loader();
-  if (is_gate && !loader.why_not.empty()) return fail({Code::no_opencl, loader.why_not});
+  const auto loader = choose_loader(arguments);
+  if (!loader.ok()) return fail(loader.status());
+  if (is_gate && !loader->why_not.empty()) return fail({Code::no_opencl, loader->why_not});
   std::optional<builder::TemporaryFolder> folder;
   if (is_gate && arguments.report.empty()) {
     auto made = builder::TemporaryFolder::make();
@@ -170,13 +172,13 @@ int serve(ServeArguments arguments) {
     arguments.report = made->path() + "/report";
     folder.emplace(*std::move(made));
   }
-  auto variables = variables_of(arguments, loader);
+  auto variables = variables_of(arguments, *loader);
   if (!variables.ok()) return fail(variables.status());
-  print_preload(loader);
-  if (loader.why_not.empty()) {
+  print_preload(*loader);
+  if (loader->why_not.empty()) {
     provision_packs(arguments.packs, !arguments.print_form.empty(), &*variables);
   } else {
-    complain(loader.why_not + "; the application runs without Kiln");
+    complain(loader->why_not + "; the application runs without Kiln");
   }
   if (!arguments.print_form.empty()) {
     print(builder::variables_text(*variables, arguments.print_form));

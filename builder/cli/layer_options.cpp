@@ -81,10 +81,16 @@ Result<std::string> find_layer(const std::string &named) {
                 std::string("no ") + kLayer + " beside kiln; expected --layer FILE");
 }
 
+Result<builder::LoaderChoice> choose_loader(const LayerArguments &arguments) {
+  const auto layer = find_layer(arguments.layer);
+  if (!layer.ok()) return layer.status();
+  return builder::choose_icd_loader(*layer);
+}
+
 void print_preload(const builder::LoaderChoice &loader) {
   if (loader.preload.empty()) return;
-  complain(fmt::format("{} does not take layers; {} is loaded before it (LD_PRELOAD)",
-                       loader.found->path, loader.preload));
+  complain(fmt::format("{}; {} is loaded before it (LD_PRELOAD)",
+                       builder::refusal_of(*loader.found), loader.preload));
 }
 
 Status make_spool(const std::string &folder) {

@@ -27,6 +27,9 @@ void add_serving_options(CLI::App &sub, LayerArguments *arguments);
 // an installation. Fails with Code::no_opencl.
 Result<std::string> find_layer(const std::string &named);
 
+// Finds the layer, and chooses the loader for it. Fails as find_layer() does.
+Result<builder::LoaderChoice> choose_loader(const LayerArguments &arguments);
+
 // Says so if another loader is loaded before the application's own.
 void print_preload(const builder::LoaderChoice &loader);
 

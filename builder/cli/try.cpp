@@ -193,13 +193,15 @@ int run_in(const TryArguments &arguments, const std::string &output, const std::
   serving.report = folder + "/served.report";
   serving.packs = {output};
   if (Status s = make_spool(recording.spool); !s.ok()) return fail(s);
-  const builder::LoaderChoice loader = builder::choose_icd_loader();
-  if (!loader.why_not.empty()) return fail({Code::no_opencl, loader.why_not});
-  const auto to_record = variables_of(recording, loader), to_serve = variables_of(serving, loader);
+  const auto loader = choose_loader(arguments);
+  if (!loader.ok()) return fail(loader.status());
+  if (!loader->why_not.empty()) return fail({Code::no_opencl, loader->why_not});
+  const auto to_record = variables_of(recording, *loader),
+             to_serve = variables_of(serving, *loader);
   for (const auto *variables : {&to_record, &to_serve}) {
     if (!variables->ok()) return fail(variables->status());
   }
-  print_preload(loader);
+  print_preload(*loader);
   unsetenv("KILN_OVERLAY");  // the pack alone is tried
   unsetenv("KILN_SHARED");
   const off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR);

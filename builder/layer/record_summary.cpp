@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "builder/layer/icd_loader.hpp"
+
 namespace kiln::builder {
 namespace {
 
@@ -98,8 +100,8 @@ std::string recording_text(const std::string &report, const std::string &spool,
                            const std::vector<std::string> &folders) {
   const Counts counts = counts_of(report);
   if (!counts.reached) {
-    return "nothing was recorded: no process used OpenCL through an ICD loader that takes layers; "
-           "see 'kiln doctor'";
+    return std::string("nothing was recorded: the application did not reach Kiln's layer: ") +
+           kPastTheLayer + "; see 'kiln doctor'";
   }
   std::string text = counted(counts.recorded.size()) + " recorded";
   if (!spool.empty()) text += " in " + spool;

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two functions through which an ICD loader takes a layer (CL/cl_layer.h). They call no OpenCL
-// and open no file but the report's: an application that builds no program must not notice the
-// layer.
+// The functions through which an ICD loader takes a layer (CL/cl_layer.h). They call no OpenCL and
+// open no file but the report's: an application that builds no program must not notice the layer.
+//
+// There is no clDeinitLayer, which loaders call at their end if a layer has it. The layer has
+// nothing to write then, and must keep its objects: threads may still be in it, and the application
+// may still call it. For these, the layer also stays in memory when a loader closes it.
 #include <CL/cl_layer.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "runtime/layer/answer.hpp"
 #include "runtime/layer/base/build_report.hpp"
 #include "runtime/layer/base/next.hpp"
+#include "runtime/layer/base/process.hpp"
+#include "runtime/layer/export.hpp"
 #include "runtime/layer/hooks.hpp"
-
-#ifdef _WIN32
-#define KILN_EXPORT extern "C" __declspec(dllexport)
-#else
-#define KILN_EXPORT extern "C" __attribute__((visibility("default")))
-#endif
 
 namespace kiln::layer {
 
@@ -55,14 +53,22 @@ KILN_EXPORT cl_int CL_API_CALL clInitLayer(cl_uint num_entries,
   if (has_hooks && target_dispatch->clBuildProgram == hooks.clBuildProgram) {
     return CL_INVALID_OPERATION;
   }
-  // The table holds function pointers, and later versions only add to its end.
-  const size_t known = sizeof(cl_icd_dispatch) / sizeof(void *);
-  const size_t entries = std::min<size_t>(known, num_entries);
-  std::memcpy(static_cast<void *>(&next), target_dispatch, entries * sizeof(void *));
+  stay_loaded();
+  const size_t entries = set_next(*target_dispatch, num_entries);
   hooks = next;
   set_hooks(&hooks);
   report_start();
   *num_entries_ret = static_cast<cl_uint>(entries);
   *layer_dispatch_ret = &hooks;
   return CL_SUCCESS;
+}
+
+// What Khronos's loader wants since v2026.05.29, still with version 100. The last parameter is a
+// list of cl_layer_properties, of which the layer needs none; older headers lack the type.
+KILN_EXPORT cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_entries,
+                                                         const cl_icd_dispatch *target_dispatch,
+                                                         cl_uint *num_entries_ret,
+                                                         const cl_icd_dispatch **layer_dispatch_ret,
+                                                         const cl_properties * /*properties*/) {
+  return clInitLayer(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret);
 }

@@ -23,8 +23,9 @@ sys.argv[4:5] = []  # the rest is layer_test's
 # pylint: disable=wrong-import-position
 from layer_test import APPLICATION, FOLDER, KILN, LAYER, bare, environment, lines_of  # noqa: E402
 
-NOTHING = ("kiln: nothing was recorded: no process used OpenCL through an ICD loader that takes "
-           "layers; see 'kiln doctor'\nkiln: no pack was made\n")
+NOTHING = ("kiln: nothing was recorded: the application did not reach Kiln's layer: it uses no "
+           "OpenCL, or brings a driver or an ICD loader of its own; see 'kiln doctor'\n"
+           "kiln: no pack was made\n")
 
 
 class Try(unittest.TestCase):

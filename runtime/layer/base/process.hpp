@@ -24,6 +24,10 @@ const char *const *all_variables();
 // Returns whether the process runs with another user's rights, and so must not trust its variables.
 bool has_other_rights();
 
+// Keeps the layer in memory when an ICD loader closes it, while threads may be in it. On POSIX the
+// linker's option -z nodelete does so, and this does nothing.
+void stay_loaded();
+
 // Returns the time since the process began, to 10 ms; zero if the system does not tell.
 std::chrono::microseconds age_of_process();
 // Hashes the command line.

@@ -28,6 +28,12 @@ const char *const *all_variables() { return _environ; }
 
 bool has_other_rights() { return false; }
 
+void stay_loaded() {
+  HMODULE own = nullptr;
+  (void)GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
+                           reinterpret_cast<const wchar_t *>(&stay_loaded), &own);
+}
+
 std::chrono::microseconds age_of_process() {
   FILETIME began, now, unused;
   if (GetProcessTimes(GetCurrentProcess(), &began, &unused, &unused, &unused) == 0) return {};

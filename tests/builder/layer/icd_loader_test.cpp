@@ -18,16 +18,23 @@ std::string file_with(const TemporaryFolder &folder, const std::string &text) {
 
 }  // namespace
 
-TEST_CASE("a loader that knows the layers' variable takes layers", "[icd_loader]") {
+TEST_CASE("a loader that cannot be called takes the layer if it knows layers", "[icd_loader]") {
   const auto folder = TemporaryFolder::make();
   REQUIRE(folder.ok());
-  const auto takes = icd_loader_at(file_with(*folder, std::string("\0x\0OPENCL_LAYERS\0", 17)));
+  const std::string text("\0x\0OPENCL_LAYERS\0", 17);
+  const auto takes = icd_loader_at(file_with(*folder, text), "/the/layer");
   REQUIRE(takes.ok());
-  CHECK(takes->takes_layers);
-  CHECK_FALSE(icd_loader_at(file_with(*folder, "OPENCL_LAYER"))->takes_layers);
-  CHECK(icd_loader_at(file_with(*folder, "")).status().code == Code::io_error);
-  CHECK(icd_loader_at(folder->path()).status().code == Code::not_found);
-  CHECK(icd_loader_at("/nowhere/lib").status().message == "/nowhere/lib: no such file");
+  CHECK(takes->knows_layers);
+  CHECK(takes->takes_layer);
+  const auto none = icd_loader_at(file_with(*folder, "OPENCL_LAYER"), "/the/layer");
+  REQUIRE(none.ok());
+  CHECK_FALSE(none->knows_layers);
+  CHECK_FALSE(none->takes_layer);
+  CHECK(icd_loader_at(file_with(*folder, ""), "").status().code == Code::io_error);
+  CHECK(icd_loader_at(folder->path(), "").status().code == Code::not_found);
+  CHECK(icd_loader_at("/nowhere/lib", "").status().message == "/nowhere/lib: no such file");
+  CHECK(refusal_of({"/lib", false, false}) == "/lib does not take layers");
+  CHECK(refusal_of({"/lib", true, false}) == "/lib does not take Kiln's layer");
 }
 
 TEST_CASE("loaders are read from the dynamic linker's list", "[icd_loader]") {
@@ -43,17 +50,17 @@ TEST_CASE("loaders are read from the dynamic linker's list", "[icd_loader]") {
   CHECK(icd_loaders_listed("").empty());
 }
 
-TEST_CASE("a named loader must take layers", "[icd_loader]") {
+TEST_CASE("a named loader must take the layer", "[icd_loader]") {
   const auto folder = TemporaryFolder::make();
   REQUIRE(folder.ok());
   const std::string path = file_with(*folder, "nothing");
   setenv("KILN_ICD_LOADER", path.c_str(), 1);
-  CHECK(loader_with_layers().status().message ==
+  CHECK(loader_with_layer("").status().message ==
         "KILN_ICD_LOADER: " + path + " does not take layers");
   file_with(*folder, "OPENCL_LAYERS");
-  CHECK(loader_with_layers()->path == path);
+  CHECK(loader_with_layer("")->path == path);
   setenv("KILN_ICD_LOADER", "/nowhere/lib", 1);
-  CHECK(loader_with_layers().status().code == Code::bad_argument);
+  CHECK(loader_with_layer("").status().code == Code::bad_argument);
   unsetenv("KILN_ICD_LOADER");
 }
 

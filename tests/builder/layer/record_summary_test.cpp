@@ -53,8 +53,8 @@ TEST_CASE("programs that cannot be recorded are reported with the reasons, other
 
 TEST_CASE("a report without lines says that the layer was not reached", "[record_summary]") {
   const std::string none =
-      "nothing was recorded: no process used OpenCL through an ICD loader that takes layers; see "
-      "'kiln doctor'";
+      "nothing was recorded: the application did not reach Kiln's layer: it uses no OpenCL, or "
+      "brings a driver or an ICD loader of its own; see 'kiln doctor'";
   CHECK(recording_text("", "s", {}) == none);
   CHECK(recording_text("not JSON\n[]\n", "s", {}) == none);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that the layer serves from packs, as the application sees them and their kernels.
+#include <CL/cl_layer.h>
+#include <dlfcn.h>
+
 #include "tests/layer/calls/application.hpp"
 
 namespace kiln::test {
@@ -61,6 +64,47 @@ TEST_CASE("a served program answers as if the driver had built the application's
                                  "\"key_hash\": \"fafa34da5fc82b7f\", \"model\": \"First\", "
                                  "\"driver\": \"1.0\", "
                                  "\"rung\": \"exact\", \"reason\": \"\", \"nearest\": null}"});
+}
+
+TEST_CASE("a loader that is closed and opened again gives the layer its new functions") {
+  const Pack pack;
+  pack.run([](const Application &a) {
+    a.release(a.built(kServed, "-DX"));
+    void *layer = dlopen(kiln_layer_library, RTLD_NOW | RTLD_NOLOAD);
+    REQUIRE(layer != nullptr);
+    using Init = cl_int (*)(cl_uint, const cl_icd_dispatch *, cl_uint *, const cl_icd_dispatch **,
+                            const cl_properties *);
+    const auto init = reinterpret_cast<Init>(dlsym(layer, "clInitLayerWithProperties"));
+    REQUIRE(init != nullptr);
+    static unsigned calls = 0;
+    cl_icd_dispatch below = driver_table();
+    below.clCreateProgramWithBinary =
+        [](cl_context context, cl_uint count, const cl_device_id *devices, const std::size_t *sizes,
+           const unsigned char **binaries, cl_int *status, cl_int *code) {
+          ++calls;
+          return driver_table().clCreateProgramWithBinary(context, count, devices, sizes, binaries,
+                                                          status, code);
+        };
+    const cl_icd_dispatch *above = nullptr;
+    const cl_properties none = 0;
+    cl_uint taken = 0;
+    const cl_uint entries = sizeof(below) / sizeof(void *);
+    CHECK(init(entries, nullptr, &taken, &above, &none) == CL_INVALID_VALUE);
+    REQUIRE(init(entries, &below, &taken, &above, &none) == CL_SUCCESS);
+    CHECK(taken == entries);
+    // Not above itself.
+    const cl_icd_dispatch *twice = nullptr;
+    CHECK(init(entries, above, &taken, &twice, nullptr) == CL_INVALID_OPERATION);
+    Application again = a;
+    again.cl = *above;
+    again.release(again.built(kServed, "-DX"));
+    CHECK(calls == 1);
+    // An earlier loader has fewer functions.
+    CHECK(init(1, &below, &taken, &above, &none) == CL_SUCCESS);
+    CHECK(taken == 1);
+    REQUIRE(init(entries, &below, &taken, &above, &none) == CL_SUCCESS);
+  });
+  CHECK(outcomes(pack.report()) == Outcomes{"served, exact", "served, exact"});
 }
 
 TEST_CASE("kernels of a served program are the application's program's, in every count") {
