@@ -30,14 +30,21 @@ constexpr char kRoot[] = "<program>";
 // The flattener's text of kRoot begins with this line.
 constexpr std::string_view kMark = "#line 1 \"<program>\"\n";
 
-// Words that ask for files, for the time, or for any pragma.
-constexpr std::string_view kWords[] = {"__has_include", "__has_include_next", "__has_embed",
-                                       "__DATE__",      "__TIME__",           "__TIMESTAMP__",
-                                       "_Pragma"};
-// Words that differ between a file and the text that includes it.
-constexpr std::string_view kPlaces[] = {"__FILE__",       "__BASE_FILE__",
-                                        "__FILE_NAME__",  "__INCLUDE_LEVEL__",
-                                        "__builtin_FILE", "__builtin_source_location"};
+// Words that a program must not have. They ask for files, for the time, for any pragma, or for the
+// place of the text: drivers write it to a file of their own, such as one in PoCL's cache.
+constexpr std::string_view kOddWords[] = {"__has_include",
+                                          "__has_include_next",
+                                          "__has_embed",
+                                          "__DATE__",
+                                          "__TIME__",
+                                          "__TIMESTAMP__",
+                                          "_Pragma",
+                                          "__FILE__",
+                                          "__BASE_FILE__",
+                                          "__FILE_NAME__",
+                                          "__INCLUDE_LEVEL__",
+                                          "__builtin_FILE",
+                                          "__builtin_source_location"};
 // Words that begin inline assembly.
 constexpr std::string_view kAssembly[] = {"asm", "__asm", "__asm__"};
 // Folders in which some drivers look for headers, such as rusticl's and Intel's.
@@ -47,15 +54,6 @@ constexpr const char *kUnasked[] = {"opencl-c.h", "opencl-c-base.h"};
 
 // Environment variables that name header folders for some compilers.
 constexpr const char *kFolderVariables[] = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"};
-
-using Words = std::vector<std::string_view>;
-
-// Returns the words that a program must not have.
-Words odd_words(bool has_files) {
-  Words words(std::begin(kWords), std::end(kWords));
-  if (has_files) words.insert(words.end(), std::begin(kPlaces), std::end(kPlaces));
-  return words;
-}
 
 using Pieces = std::unordered_set<std::string_view>;
 
@@ -76,7 +74,7 @@ bool is_made_of(std::string_view word, const Pieces &pieces) {
 const Pieces &all_parts() {
   static const Pieces &parts = *[] {
     auto *made = new Pieces;
-    Words words = odd_words(/*has_files=*/true);
+    std::vector<std::string_view> words(std::begin(kOddWords), std::end(kOddWords));
     words.insert(words.end(), std::begin(kAssembly), std::end(kAssembly));
     for (const std::string_view word : words) {
       for (std::size_t begin = 0; begin < word.size(); ++begin) {
@@ -109,8 +107,7 @@ bool has_bare_dot(std::string_view options) {
 // Finds words by which a program depends on more than its text. `text` and `options` must stay.
 class WordCheck {
  public:
-  WordCheck(std::string_view text, std::string_view options, bool has_files)
-      : text_(text), options_(options), words_(odd_words(has_files)) {}
+  WordCheck(std::string_view text, std::string_view options) : text_(text), options_(options) {}
 
   ScannedText run() {
     const TakeWord see = [this](std::string_view word) { take(word); };
@@ -131,7 +128,7 @@ class WordCheck {
     has_assembly_ =
         has_assembly_ || ((word[0] == '_' || word[0] == 'a') && packs::is_among(word, kAssembly));
     if (word[0] != '_') return;
-    for (const std::string_view odd : words_) {
+    for (const std::string_view odd : kOddWords) {
       if (word == odd && found_.empty()) found_ = odd;
       begins_ = begins_ || odd.starts_with(word);
     }
@@ -147,16 +144,15 @@ class WordCheck {
     (void)scan(text_, see);
     each_word(options_, see);
     const auto is_made = [&pieces](std::string_view word) { return is_made_of(word, pieces); };
-    const auto odd = std::find_if(words_.begin(), words_.end(), is_made);
-    if (found_.empty() && odd != words_.end()) found_ = *odd;
+    const auto *odd = std::find_if(std::begin(kOddWords), std::end(kOddWords), is_made);
+    if (found_.empty() && odd != std::end(kOddWords)) found_ = *odd;
     const bool has_pasting = text_.find("##") != text_.npos || options_.find("##") != text_.npos;
     has_assembly_ = has_assembly_ || (has_pasting && std::any_of(std::begin(kAssembly),
                                                                  std::end(kAssembly), is_made));
   }
 
   std::string_view text_, options_, found_;
-  Words words_;
-  bool begins_ = false;  // a word with which one of words_ begins
+  bool begins_ = false;  // a word with which an odd one begins
   bool has_assembly_ = false;
 };
 
@@ -175,9 +171,9 @@ Status check_folder_variables() {
 }
 
 // Fails if the text may depend on more than itself and the options, apart from its includes.
-// Returns whether it has any. `is_flattened`: the text has its files in it.
-Result<bool> check_text(std::string_view text, std::string_view options, bool is_flattened) {
-  WordCheck check(text, options, is_flattened);
+// Returns whether it has any.
+Result<bool> check_text(std::string_view text, std::string_view options) {
+  WordCheck check(text, options);
   const ScannedText scanned = check.run();
   if (scanned.doubt) return depends_on(scanned.doubt->what);
   if (!check.found().empty()) return depends_on(check.found());
@@ -284,7 +280,7 @@ Status take_files(const IncludeOptions &options, const Headers &headers, WholePr
   auto flat = flatten_source(text, options, headers);
   if (!flat.ok()) return flat.status();
   whole->source = std::move(flat->text);
-  const auto checked = check_text(whole->source, whole->options, /*is_flattened=*/true);
+  const auto checked = check_text(whole->source, whole->options);
   if (!checked.ok()) return checked.status();
   std::error_code error;
   whole->folder = fs::current_path(error).generic_string();
@@ -331,7 +327,7 @@ Result<WholeProgram> whole_program(std::string_view source, std::string_view opt
     if (!is_plain) return depends_on(concat({"a header called ", in_quotes(name)}));
   }
   WholeProgram whole{"", std::string(source), parts->others};
-  const auto includes = check_text(without_zeros(source), whole.options, /*is_flattened=*/false);
+  const auto includes = check_text(without_zeros(source), whole.options);
   if (!includes.ok()) return includes.status();
   if (*includes) {
     if (Status s = take_files(*parts, headers, &whole); !s.ok()) return s;

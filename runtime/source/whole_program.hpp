@@ -52,7 +52,7 @@ using Headers = std::map<std::string, std::string>;
 // the application's text with its files: a compiler that reads another file for one of them fails.
 // Fails with the reason if compilers may read the text, the options or the names of files in
 // different ways (flatten(), scan(), is_listed(), include_options()), or if the text asks for the
-// time or for files, also by pasted words or inline assembly.
+// time, for files or for its own place, also by pasted words or inline assembly.
 packs::Result<WholeProgram> whole_program(std::string_view source, std::string_view options,
                                           const Headers &headers = {});
 

@@ -161,6 +161,16 @@ class Named(unittest.TestCase):
         if not os.environ.get("RUSTICL_ENABLE"):
             self.assertEqual(len(seen), 2, "no variable has an effect")
 
+    def test_the_name_of_the_file_that_is_compiled(self):
+        """PoCL's is in its cache, and the builder has another cache. Nor is it recorded."""
+        text = KERNEL.replace("VALUE", "sizeof(__FILE__)")
+        for source, steps in ((text, ("tried", "value")), (INCLUDE + text, (ASKED, "value"))):
+            self.assertEqual(self.check(source, "d/x.h", value(1), value(1), steps=steps), ["passed"])
+            recorded = run(KILN, "record", "-o", self.place / "spool", "--", APPLICATION,
+                           f"cd:{self.work}", "source:source.cl", *steps)
+            self.assertIn("0 programs recorded", recorded.error)
+            self.assertIn("it may depend on more than its text: __FILE__ (1)", recorded.error)
+
     def test_an_application_without_an_environment(self):
         """clearenv() sets glibc's `environ` to NULL."""
         for source, steps in (("", ("tried", "value")), (INCLUDE, (ASKED, "value"))):

@@ -114,10 +114,22 @@ TEST_CASE("a header of clCompileProgram is no file of the current folder", "[sou
   CHECK(made.source.find("of_folder") != std::string::npos);
 }
 
-TEST_CASE("a place in a file is not the same once the file is in the program", "[source]") {
+TEST_CASE("a program that asks for its place has no name, as drivers put it in places",
+          "[source]") {
   const TemporaryFolder folder;
-  folder.write("a.h", "constant char name[] = __FILE__;\n");
-  CHECK_FALSE(whole_program("#include \"a.h\"\n", "-I " + folder.path().string()).ok());
+  for (const char *word : {"__FILE__", "__BASE_FILE__", "__FILE_NAME__", "__INCLUDE_LEVEL__",
+                           "__builtin_FILE", "__builtin_source_location"}) {
+    const std::string text = "constant char name[] = " + std::string(word) + ";\n";
+    const std::string reason = "it may depend on more than its text: " + std::string(word);
+    folder.write("a.h", text);
+    CHECK(whole_program(text, "").status().message == reason);
+    CHECK(whole_program("#include \"a.h\"\n", "-I " + folder.path().string()).status().message ==
+          reason);
+  }
+  CHECK_FALSE(whole_program("#define P(a, b) a##b\nconstant char n[] = P(__FI, LE__);\n", "").ok());
+  CHECK_FALSE(whole_program("constant char n[] = N;\n", "-DN=__FILE__").ok());
+  CHECK(
+      whole_program("// __FILE__\nconstant char n[] = \"__FILE__\"; int l = __LINE__;\n", "").ok());
 }
 
 TEST_CASE("a text that may depend on more than files is refused", "[source]") {
