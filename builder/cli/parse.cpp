@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -146,16 +147,35 @@ const CLI::App &chosen_command(const CLI::App &app) {
   return *where;
 }
 
+// Returns the application in the words, if they have one and no "--" before it; else none.
+std::optional<std::string> unmarked_application(const CLI::App &app, const CLI::App &where) {
+  const CLI::Option *command = where.get_option_no_throw("command");
+  const bool has_mark = !app.remaining().empty();  // what comes after it
+  if (command == nullptr || command->count() == 0 || has_mark) return std::nullopt;
+  return command->results().front();
+}
+
+bool is_option(const std::string &word) { return word.size() > 1 && word.front() == '-'; }
+
 // Explains the first word that the parser does not know, with the nearest word that it knows.
 std::string explain_extras(const CLI::App &app) {
   const CLI::App &where = chosen_command(app);
   const std::vector<std::string> commands = subcommand_names(where);
-  for (const std::string &word : app.remaining(true)) {
+  std::vector<std::string> words = where.remaining();  // before "--"
+  const auto option = std::find_if(words.begin(), words.end(), is_option);
+  if (option == words.end()) words = app.remaining(true);
+  for (const std::string &word : words) {
     if (word == "--") break;  // the rest is for the application
-    if (word.size() > 1 && word.front() == '-') {
+    if (is_option(word)) {
       const std::string name = word.substr(0, word.find('='));
-      return fmt::format("unknown option {}: {}", name,
-                         builder::expected_one_of(name, option_names(where)));
+      std::string text = fmt::format("unknown option {}: {}", name,
+                                     builder::expected_one_of(name, option_names(where)));
+      if (const auto application = unmarked_application(app, where)) {
+        text +=
+            fmt::format("; an application with options comes after \"--\": {} [OPTIONS] -- {} ...",
+                        full_name(where), *application);
+      }
+      return text;
     }
     if (!commands.empty()) {
       return fmt::format("unknown command {}: {}", word, builder::expected_one_of(word, commands));

@@ -397,14 +397,26 @@ Status add_report_lines(std::istream &in, const std::string &name, ReportSums *s
 
 namespace {
 
+// Returns whether an overlay or a spool has files of this name, and no folder of reports.
+bool holds_programs(const std::string &name) {
+  return name == "noted" || (name.starts_with("cl-") && name.ends_with(".kiln"));
+}
+
 // Adds the files in the order of their names: the oldest first.
 Status add_report_folder(const std::string &path, ReportSums *sums) {
   std::vector<std::string> files;
+  bool has_programs = false;
   std::error_code error;
   for (const auto &entry : std::filesystem::directory_iterator(packs::to_path(path), error)) {
     if (entry.path().extension() == ".jsonl") files.push_back(packs::from_path(entry.path()));
+    has_programs = has_programs || holds_programs(packs::from_path(entry.path().filename()));
   }
   if (error) return {Code::failed, path + ": " + error.message()};
+  if (files.empty() && has_programs) {
+    return {Code::failed, path +
+                              ": this folder holds programs, not reports; 'kiln serve --report "
+                              "FILE' and 'kiln record --report FILE' write a report"};
+  }
   std::sort(files.begin(), files.end());
   for (const std::string &file : files) {
     if (Status s = add_report(file, sums); !s.ok()) return s;
