@@ -46,14 +46,14 @@ libraries="libflatbuffers-dev libzstd-dev libxxhash-dev libsodium-dev libsqlite3
            opencl-c-headers"
 drivers="ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd intel-opencl-icd bubblewrap"
 # What `test` uses besides, with an application that knows nothing of Kiln.
-testing="ccache clang-format-14 clpeak fish groff-base minisign ocl-icd-opencl-dev python3-xxhash
+testing="ccache clang-format-14 clpeak curl fish groff-base jq minisign ocl-icd-opencl-dev python3-xxhash
          python3-zstandard strace zsh"
 laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring doxygen
             dpkg-dev file python3-pip openjdk-17-jdk-headless"
 # Applications that know nothing of Kiln, for the layer's tests.
 applications="python3-pyopencl python3-opencv libclblast-dev hashcat clinfo ffmpeg"
 # What delivers packs to devices, for its tests.
-delivery="skopeo docker-registry curl jq python3-kubernetes"
+delivery="skopeo docker-registry python3-kubernetes"
 # What spreads builds over machines, ships reports and calls kiln watch, for the tests of
 # docs/operate/ scaling.md, harvest.md and watch.md.
 engines="parallel slurm-wlm munge ansible-core openssh-server openssh-client faketime

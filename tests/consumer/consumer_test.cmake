@@ -2,9 +2,9 @@
 # Installs Kiln and builds tests/consumer/project with it in the four ways in which an
 # application can get it; each must open the pack. Then for AArch64, where its compiler is.
 #   cmake -DKILN_SOURCE=... -DKILN_BUILD=... -DWORK=... [-DLAUNCHER=ccache] [-DBUILD_TYPE=...]
-#         [-DSTRICT=ON] [-DPORTABLE=ON] [-DWHOLE=ON] -P consumer_test.cmake
+#         [-DSTRICT=ON] [-DPORTABLE=ON] [-DSHORT=ON] [-DWHOLE=ON] -P consumer_test.cmake
 # Kiln is built in KILN_BUILD already, with BUILD_TYPE, STRICT and PORTABLE as there. WORK is emptied
-# first. WHOLE: the project builds all of Kiln, too, some 400 s of a processor.
+# first. SHORT: by find_package alone. WHOLE: the project builds all of Kiln, too, some 400 s of a processor.
 include(${CMAKE_CURRENT_LIST_DIR}/../runtime/build_steps.cmake)
 file(REMOVE_RECURSE ${WORK})
 set(prefix ${WORK}/prefix)
@@ -122,6 +122,9 @@ if(minisign)
   run(${minisign} -G -W -p ${key}.pub -s ${key})
 endif()
 check_packs("Ninja")
+if(SHORT)
+  return()
+endif()
 check_packs("Unix Makefiles")
 
 # What cannot be is refused before anything is built.
