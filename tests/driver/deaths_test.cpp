@@ -337,6 +337,7 @@ TEST_CASE("a command that is interrupted while its driver hangs leaves no death"
     INFO(interrupt);
     const StartOptions options = with(machine().new_overlay());
     Hanging command("clBuildProgram", [&] {
+      ::signal(SIGHUP, SIG_DFL);  // which nohup ignores
       builder::pass_on_interrupts();
       builder::RunRequest request;
       request.pack_path = machine().full();
