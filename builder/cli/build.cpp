@@ -115,6 +115,7 @@ Status check_root(const std::vector<builder::VirtualSpec> &specs, const char *ba
 // machine.
 Result<std::vector<builder::DeviceInfo>> find_all_devices(const BuildArguments &options,
                                                           int *exit_code) {
+  if (Status s = leave_out_driver_variables(); !s.ok()) return s;
   std::vector<builder::DeviceInfo> devices;
   if (options.virtual_devices.empty() || !options.selector.empty()) {
     if (Status s = find_devices(options.selector).move_to(&devices); !s.ok()) return s;

@@ -71,6 +71,12 @@ void add_root_option(CLI::App &command, builder::Roots *roots);
 void add_store_option(CLI::App &command, std::string *file,
                       const char *what = "Database of finished jobs, or the word none");
 
+// Removes from the environment what would make a driver compile something else than a program's
+// text and options say (runtime/source/driver_variables.hpp), and prints it: whoever loads the
+// binary later does not have it. Call before devices are listed. Fails with Code::bad_argument if
+// it is a file in the current folder.
+Status leave_out_driver_variables();
+
 // Calls builder::supervise(). An interrupt clears the progress line on the terminal, and prints
 // `text` if there is one.
 void supervise_command(const std::string &text = "");

@@ -227,6 +227,7 @@ int build(const OverlayArguments &given) {
   if (!counts.ok()) return fail(counts.status());
   builder::OverlayBuild result;
   if (counts->all_noted() != 0) {
+    if (Status s = leave_out_driver_variables(); !s.ok()) return fail(s);
     const auto devices = find_devices("");
     if (!devices.ok()) return fail(devices.status());
     auto built = build_all(options, *devices);

@@ -194,6 +194,7 @@ int run(const TuneArguments &options) {
   if (!open.ok()) return fail(open.status());
   packs::Contents &contents = open->contents;
   if (Status s = knows_names(contents, options); !s.ok()) return fail(s);
+  if (Status s = leave_out_driver_variables(); !s.ok()) return fail(s);
   const auto devices = find_devices(options.selector);
   if (!devices.ok()) return fail(devices.status());
   int exit_code = kDone;

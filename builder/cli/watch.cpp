@@ -50,6 +50,7 @@ int run(const WatchArguments &options) {
     end.report = *std::move(settled);
   } else {
     supervise_command("interrupted; the same command goes on from there");
+    if (Status s = leave_out_driver_variables(); !s.ok()) return fail(s);
     BuildProgress progress;
     auto done = builder::watch(options.watch, {complain, &progress});
     end_progress();

@@ -169,6 +169,12 @@ class Shared(unittest.TestCase):
 
 
 class Refused(unittest.TestCase):
+    def test_variables_that_change_code_are_in_neither_build_nor_store(self):
+        place = Place(DRIVER, SCRIPT)
+        result = place.build("out.kiln", POCL_EXTRA_BUILD_FLAGS="-Dkernel=+")
+        self.assertEqual(result["compiled"], JOBS)
+        self.assertEqual(place.build("again.kiln")["stored"], JOBS)
+
     def test_what_the_compiler_refused_is_tried_again_with_fresh_failed_alone(self):
         place = Place(DRIVER, SCRIPT + REFUSED)
         made = []

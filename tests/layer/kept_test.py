@@ -391,7 +391,7 @@ class Noted(Steps):
 
     def test_what_cannot_be_built_is_not_tried_at_each_start(self):
         """The report says why; a day later it is tried again, and after `overlay clear`."""
-        code, built = self.build(POCL_EXTRA_BUILD_FLAGS="-Dkernel=+")
+        code, built = self.build(PATH="/nonexistent")  # where PoCL finds no linker
         self.assertEqual((code, built["built"], len(built["failures"])), (1, 0, 1))
         self.assertEqual(self.names(), [".refused"])
         reason = self.start()["reason"]
@@ -404,6 +404,12 @@ class Noted(Steps):
         self.assertEqual(self.start()["outcome"], "served")
         must("overlay", "clear", self.overlay)
         self.assertEqual(list(self.overlay.iterdir()), [])
+
+    def test_variables_that_change_code_are_left_out_of_a_build(self):
+        """The application does not have them."""
+        code, built = self.build(POCL_EXTRA_BUILD_FLAGS="-Dkernel=+")
+        self.assertEqual((code, built["built"], built["failures"]), (0, 1, []))
+        self.assertEqual(self.start()["outcome"], "served")
 
     def test_damaged_notes_are_dropped(self):
         """The next start writes them again."""
