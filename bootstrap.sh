@@ -33,7 +33,7 @@ No GPU is needed: the drivers run on the processor.
 USAGE
 }
 
-groups="applications clang fuzz kernels machines sanitizers tidy windows"
+groups="kernels machines windows applications clang fuzz sanitizers tidy"  # in their turn
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'bootstrap: %s\n' "$*" >&2; exit 1; }

@@ -64,7 +64,7 @@ KILN_EXPORT cl_int CL_API_CALL clInitLayer(cl_uint num_entries,
 }
 
 // What Khronos's loader wants since v2026.05.29, still with version 100. The last parameter is a
-// list of cl_layer_properties, of which the layer needs none; older headers lack the type.
+// list of cl_layer_properties, a type that older headers lack. The layer reads none of them.
 KILN_EXPORT cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_entries,
                                                          const cl_icd_dispatch *target_dispatch,
                                                          cl_uint *num_entries_ret,
