@@ -2,6 +2,7 @@
 // Closes descriptors; read_write.cpp and read_write_windows.cpp read and write.
 #include "kiln/packs/descriptor.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace kiln::packs {
@@ -20,6 +21,27 @@ int Descriptor::close() {
   // Never repeated: after EINTR the descriptor is closed, and its number may belong to another
   // file.
   return fd < 0 || ::close(fd) == 0 ? 0 : errno;
+}
+
+std::uint64_t file_number(int fd) {
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
+  struct stat info;
+  if (fstat(fd, &info) != 0) return 0;
+  return (static_cast<std::uint64_t>(info.st_dev) * kOdd ^ info.st_ino) | std::uint64_t{1} << 63;
+}
+
+void KeptDescriptor::keep(int fd) {
+  // If the application has closed the one before, the new one may have its number.
+  if (fd == file_.get() || get() < 0) (void)file_.release();
+  (void)file_.close();
+  file_ = Descriptor(fd);
+  number_ = file_number(fd);
+}
+
+int KeptDescriptor::get() const {
+  if (number_ != 0 && file_number(file_.get()) == number_) return file_.get();
+  errno = EBADF;
+  return -1;
 }
 
 }  // namespace kiln::packs

@@ -31,7 +31,7 @@ Status Storage::open(int fd, std::uint64_t offset, std::uint64_t length) {
     const auto size = static_cast<std::uint64_t>(info.st_size);
     length = std::min(length, size - std::min(size, offset));
   }
-  file_ = Descriptor(duplicate(fd));
+  file_.keep(duplicate(fd));
   if (!file_) return system_error("cannot open the pack", errno);
   offset_ = offset;
   size_ = length;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 
 #include "kiln/packs/linked_source.hpp"
 #include "kiln/packs/pack_folder.hpp"
@@ -22,7 +23,12 @@ namespace {
 // Each pack holds a file open, and an application may need most of its 1,024 files itself.
 constexpr std::size_t kMaxPacks = 256;
 
-void open_pack(const std::string &path, std::vector<kiln_pack *> *packs) {
+struct ServedPack {
+  std::string path;  // empty: of a shared overlay
+  kiln_pack *pack;
+};
+
+void open_pack(const std::string &path, std::vector<ServedPack> *packs) {
   kiln_error error{};
   if (packs->size() >= kMaxPacks) {
     complain_once("there are over " + std::to_string(kMaxPacks) + " packs, and " + path +
@@ -31,7 +37,7 @@ void open_pack(const std::string &path, std::vector<kiln_pack *> *packs) {
   }
   kiln_pack *pack = nullptr;
   if (kiln_pack_open_file(path.c_str(), &pack, &error) == KILN_OK) {
-    packs->push_back(pack);
+    packs->push_back({path, pack});
   } else {
     complain(std::string(error.message) + (settings().require == Require::nothing
                                                ? "; its programs are built as without Kiln"
@@ -39,19 +45,31 @@ void open_pack(const std::string &path, std::vector<kiln_pack *> *packs) {
   }
 }
 
-// Opens the packs at the first program; they stay open until the process ends.
-const std::vector<kiln_pack *> &all_packs() {
-  static const std::vector<kiln_pack *> &opened = *[] {
-    auto *packs = new std::vector<kiln_pack *>;
+// Opens the packs at the first program; they stay open until the process ends. Opens a pack again
+// if the application has closed its descriptor.
+std::vector<kiln_pack *> all_packs() {
+  static std::mutex &mutex = *new std::mutex;
+  const std::lock_guard<std::mutex> lock(mutex);
+  static std::vector<ServedPack> &opened = *[] {
+    auto *packs = new std::vector<ServedPack>;
     for (const std::string &path : settings().packs) {
       std::vector<std::string> files;
       if (const packs::Status s = packs::packs_at(path, &files); !s.ok()) complain(s.message);
       for (const std::string &file : files) open_pack(file, packs);
     }
-    for (const auto &pack : signed_packs()) packs->push_back(new kiln_pack{pack});
+    for (const auto &pack : signed_packs()) packs->push_back({"", new kiln_pack{pack}});
     return packs;
   }();
-  return opened;
+  std::vector<kiln_pack *> packs;
+  for (ServedPack &served : opened) {
+    kiln_pack *again = nullptr;  // the other one may be in use
+    if (!served.path.empty() && served.pack->pack->is_lost() &&
+        kiln_pack_open_file(served.path.c_str(), &again, nullptr) == KILN_OK) {
+      served.pack = again;
+    }
+    packs.push_back(served.pack);
+  }
+  return packs;
 }
 
 // Returns the device's own binary of a variant, or none.

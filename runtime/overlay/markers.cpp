@@ -19,11 +19,15 @@ namespace kiln::runtime {
 
 namespace {
 
-// Each word holds the id of the process that made a marker, and the marker's descriptor plus one,
-// so that one atomic operation takes or frees an entry; 0: free. An entry that a forked child
-// inherits belongs to another process, and is as good as free. Zero-initialised: no constructor
-// runs before main.
-std::atomic<std::uint64_t> live_markers[16];
+// An open marker. `owner` holds the id of the process that made it, and its descriptor plus one, so
+// that one atomic operation takes or frees an entry; 0: free. An entry that a forked child inherits
+// belongs to another process, and is as good as free. Zero-initialised: no constructor runs before
+// main.
+struct LiveMarker {
+  std::atomic<std::uint64_t> owner;
+  std::atomic<std::uint64_t> file;  // packs::file_number()
+};
+LiveMarker live_markers[16];
 
 std::uint64_t entry_of(int fd) {
   return static_cast<std::uint64_t>(getpid()) << 32 | static_cast<std::uint32_t>(fd + 1);
@@ -128,19 +132,20 @@ bool has(const std::vector<std::uint64_t> &tasks, const DriverTask &task) {
 // read. Markers beyond the table's 16 entries are not remembered.
 void add_live_marker(int fd) {
   if (!registered.exchange(true)) (void)std::atexit(clear_at_exit);
-  for (std::atomic<std::uint64_t> &marker : live_markers) {
-    std::uint64_t entry = marker;
-    if (is_own(entry)) continue;
-    if (marker.compare_exchange_strong(entry, entry_of(fd))) return;
+  for (LiveMarker &marker : live_markers) {
+    std::uint64_t entry = marker.owner;
+    if (is_own(entry) || !marker.owner.compare_exchange_strong(entry, entry_of(fd))) continue;
+    marker.file = packs::file_number(fd);
+    return;
   }
 }
 
 // Called before the descriptor is closed. Returns false if the process is ending: the descriptor
 // must stay open.
 bool remove_live_marker(int fd) {
-  for (std::atomic<std::uint64_t> &marker : live_markers) {
+  for (LiveMarker &marker : live_markers) {
     std::uint64_t entry = entry_of(fd);
-    (void)marker.compare_exchange_strong(entry, 0);
+    (void)marker.owner.compare_exchange_strong(entry, 0);
   }
   // Either the thread that ends the process has not seen the descriptor, or this thread sees that
   // the process is ending.
@@ -165,10 +170,12 @@ bool process_is_ending() { return ending; }
 void clear_live_markers(bool keep_own) {
   ending = true;
   static const std::uint8_t zeros[kMarkerSlotSize] = {};
-  for (const std::atomic<std::uint64_t> &marker : live_markers) {
-    const std::uint64_t entry = marker;
+  for (const LiveMarker &marker : live_markers) {
+    const std::uint64_t entry = marker.owner;
     if (!is_own(entry)) continue;
     const int fd = static_cast<int>(static_cast<std::uint32_t>(entry)) - 1;
+    // The application may have closed it, and have the number for a file of its own.
+    if (packs::file_number(fd) != marker.file) continue;
     for (unsigned slot = 0; slot < kMarkerSlots; ++slot) {
       // A signal handler keeps none: a thread's first look at `inside` may allocate.
       if (keep_own && inside.fd_plus_one == fd + 1 && (inside.slots >> slot & 1) != 0) continue;
@@ -188,7 +195,7 @@ Markers::~Markers() {
   // A forked child's copy leaves the parent's marker alone.
   if (!marker_ || owner_ != getpid()) return;
   folder_->remove(marker_name_);
-  if (!remove_live_marker(marker_.get())) marker_.release();
+  if (!remove_live_marker(marker_.number())) marker_.release();
 }
 
 void Markers::open(const Folder *folder, std::uint32_t machine, std::uint64_t driver,
@@ -340,7 +347,11 @@ int Markers::open_marker() {
     return error;
   }
   add_live_marker(marker.get());
-  marker_ = std::move(marker);
+  if (marker_ && owner_ == getpid()) {  // the application has closed it
+    (void)remove_live_marker(marker_.number());
+    folder_->remove(marker_name_);
+  }
+  marker_.keep(marker.release());
   marker_name_ = name;
   owner_ = getpid();
   busy_.fill(false);
@@ -357,7 +368,7 @@ class Markers::SlotMarker final : public Marker {
     const std::lock_guard<std::mutex> lock(markers_.mutex_);
     markers_.clear_slot(slot_);
   }
-  void leave() override { leave_driver(markers_.marker_.get(), static_cast<unsigned>(slot_)); }
+  void leave() override { leave_driver(markers_.marker_.number(), static_cast<unsigned>(slot_)); }
 
  private:
   Markers &markers_;
@@ -377,7 +388,7 @@ packs::Status Markers::attempt(const DriverTask &task, std::uint32_t deadline,
 
 // Takes a slot and writes the attempt into it. `*slot` is set only on success.
 int Markers::take_slot(const DriverTask &task, std::uint32_t deadline, int *slot) {
-  const bool first = !marker_ || owner_ != getpid();
+  const bool first = marker_.get() < 0 || owner_ != getpid();
   int error = process_is_ending() ? ECANCELED : broken_ ? EIO : 0;
   if (first && error == 0) {
     constexpr int kTries = 8;
@@ -398,7 +409,7 @@ int Markers::take_slot(const DriverTask &task, std::uint32_t deadline, int *slot
     return error;
   }
   *free = true;
-  enter_driver(marker_.get(), static_cast<unsigned>(index));
+  enter_driver(marker_.number(), static_cast<unsigned>(index));
   *slot = index;
   return 0;
 }
@@ -414,9 +425,9 @@ void Markers::clear_slot(int slot) {
   const std::uint8_t zeros[kMarkerSlotSize] = {};
   if (write_slot(slot, zeros) != 0) {
     folder_->remove(marker_name_);
-    broken_ = true;
+    broken_ = marker_.get() >= 0;  // not closed by the application
   }
-  leave_driver(marker_.get(), static_cast<unsigned>(slot));
+  leave_driver(marker_.number(), static_cast<unsigned>(slot));
   busy_[static_cast<std::size_t>(slot)] = false;
 }
 

@@ -93,7 +93,7 @@ class Markers {
   Journal journal_;
   std::vector<std::uint64_t> passed_over_;  // tasks skipped at this start
   std::vector<std::uint64_t> stuck_;        // tasks of living processes past their deadlines
-  Descriptor marker_;
+  packs::KeptDescriptor marker_;
   std::string marker_name_;
   pid_t owner_ = 0;  // the process that made the marker: a forked child makes its own
   std::array<bool, kMarkerSlots> busy_{};

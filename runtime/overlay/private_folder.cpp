@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens, reads and writes by the folder's descriptor, and refuses files that others can write to.
+// Opens, reads and writes below the folder, and refuses files that others can write to.
 #include "runtime/overlay/private_folder.hpp"
 
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+
+#include <unistd.h>
 
 #include "runtime/text/driver_strings.hpp"
 
@@ -12,6 +14,13 @@ namespace kiln::runtime {
 namespace {
 
 constexpr time_t kUseSeconds = 24 * 3600;
+
+// Stays as it is if the working directory has no name.
+std::string absolute(std::string path) {
+  char folder[4096];
+  if (path[0] == '/' || getcwd(folder, sizeof(folder)) == nullptr) return path;
+  return packs::concat({folder, "/", path});
+}
 
 }  // namespace
 
@@ -28,13 +37,24 @@ int Folder::open(const char *given, Folder *out) {
   struct stat info {};
   if (!fd || !packs::status_of(fd.get(), &info)) return errno;
   if (!packs::is_private(fd.get(), info)) return EPERM;
-  out->fd_ = std::move(fd);
+  out->number_ = packs::file_number(fd.get());
+  out->path_ = absolute(std::move(name));
+  return 0;
+}
+
+int Folder::open_again(Descriptor *out) const {
+  Descriptor fd(packs::open_folder(path_.c_str(), false));
+  if (!fd) return errno;
+  if (packs::file_number(fd.get()) != number_) return ESTALE;
+  *out = std::move(fd);
   return 0;
 }
 
 int Folder::open_file(const std::string &name, int flags, Descriptor *out,
                       struct stat *info) const {
-  Descriptor fd(packs::open_at_itself(fd_.get(), name.c_str(), flags, 0600));
+  Descriptor folder;
+  if (const int error = open_again(&folder); error != 0) return error;
+  Descriptor fd(packs::open_at_itself(folder.get(), name.c_str(), flags, 0600));
   if (!fd || !packs::status_of(fd.get(), info)) return errno;
   if (S_ISDIR(info->st_mode)) return EISDIR;
   if (!S_ISREG(info->st_mode)) return EINVAL;
@@ -56,26 +76,34 @@ int Folder::read_file(const std::string &name, std::uint64_t limit, packs::Bytes
 }
 
 int Folder::write_file(const std::string &name, const packs::View *parts, std::size_t count) const {
+  Descriptor folder;
+  if (const int error = open_again(&folder); error != 0) return error;
   packs::AtomicFile file;
-  int error = file.create(fd_.get(), kTemporaryPrefix + hex64(unique_number()), 0600);
+  int error = file.create(folder.get(), kTemporaryPrefix + hex64(unique_number()), 0600);
   std::uint64_t offset = 0;
   for (std::size_t i = 0; i < count && error == 0; ++i) {
     error = file.write(parts[i], offset);
     offset += parts[i].size;
   }
-  return error == 0 ? file.commit(name, fd_.get()) : error;
+  return error == 0 ? file.commit(name, folder.get()) : error;
 }
 
 int Folder::remove(const std::string &name) const {
-  return packs::remove_at(fd_.get(), name.c_str()) ? 0 : errno;
+  Descriptor folder;
+  if (const int error = open_again(&folder); error != 0) return error;
+  return packs::remove_at(folder.get(), name.c_str()) ? 0 : errno;
 }
 
 int Folder::status(const std::string &name, struct stat *info) const {
-  return packs::status_at(fd_.get(), name.c_str(), info) ? 0 : errno;
+  Descriptor folder;
+  if (const int error = open_again(&folder); error != 0) return error;
+  return packs::status_at(folder.get(), name.c_str(), info) ? 0 : errno;
 }
 
 int Folder::list(std::vector<std::string> *names) const {
-  return packs::list_folder(fd_.get(), names) ? 0 : errno;
+  Descriptor folder;
+  if (const int error = open_again(&folder); error != 0) return error;
+  return packs::list_folder(folder.get(), names) ? 0 : errno;
 }
 
 void note_use(const Descriptor &file, const struct stat &info) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder that Kiln owns, and the few operations on its files. Everything is relative to a
-// descriptor, so that renaming the folder or changing the working directory has no effect.
+// A folder that Kiln owns, and the few operations on its files. Each opens the folder by its name,
+// since the application may close any descriptor, and fails with ESTALE if that is another folder
+// by now.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ class Folder {
   // are given to the driver.
   static int open(const char *path, Folder *out);
 
-  explicit operator bool() const { return static_cast<bool>(fd_); }
+  explicit operator bool() const { return !path_.empty(); }
 
   // Opens a regular file with `flags` (O_RDONLY to read), never through a symbolic link. Fails with
   // ENOENT if the file is absent, EISDIR or EINVAL if it is not a regular file, EPERM as for the
@@ -48,7 +49,11 @@ class Folder {
   int list(std::vector<std::string> *names) const;
 
  private:
-  Descriptor fd_;
+  // Opens the folder. Returns 0 or errno.
+  int open_again(Descriptor *out) const;
+
+  std::string path_;  // absolute; empty: not open
+  std::uint64_t number_ = 0;
 };
 
 // Records that a file is used now, at most once a day, so that most starts write nothing. `info` is

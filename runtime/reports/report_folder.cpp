@@ -63,12 +63,20 @@ bool begins_with_path(std::string_view text) {
 int ReportFolder::open(const char *path) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!packs::make_folder(path) && errno != EEXIST) return errno;
-  folder_ = packs::Descriptor(packs::open_folder(path, true));
+  path_ = path;
+  return open_folder();
+}
+
+int ReportFolder::open_folder() {
+  folder_.keep(packs::open_folder(path_.c_str(), true));
   return folder_ ? 0 : errno;
 }
 
 int ReportFolder::begin() {
   others_.clear();
+  if (folder_.get() < 0) {  // the application has closed it
+    if (const int error = open_folder(); error != 0) return error;
+  }
   if (!packs::list_folder(folder_.get(), &others_)) return errno;
   others_.erase(std::remove_if(others_.begin(), others_.end(),
                                [](const std::string &name) { return !is_report(name); }),
@@ -76,8 +84,8 @@ int ReportFolder::begin() {
   std::sort(others_.begin(), others_.end());
   name_ = packs::concat({kPrefix, packs::hex64(time_after(others_.empty() ? "" : others_.back())),
                          "-", packs::hex64(packs::unique_number()), kSuffix});
-  file_ = packs::Descriptor(packs::open_at_itself(folder_.get(), name_.c_str(),
-                                                  O_WRONLY | O_APPEND | O_CREAT | O_EXCL, 0666));
+  file_.keep(packs::open_at_itself(folder_.get(), name_.c_str(),
+                                   O_WRONLY | O_APPEND | O_CREAT | O_EXCL, 0666));
   owner_ = static_cast<long>(getpid());
   return file_ ? 0 : errno;
 }
@@ -112,7 +120,7 @@ int ReportFolder::append(std::string line) {
   if (error == 0) {
     remove_oldest();
   } else {  // a full disk must not push out the lines that are there
-    file_ = packs::Descriptor();
+    file_.keep(-1);
     packs::remove_at(folder_.get(), name_.c_str());
   }
   return error;

@@ -34,8 +34,11 @@ class ReportFolder {
   void remove_oldest();
 
   std::mutex mutex_;
-  packs::Descriptor folder_;
-  packs::Descriptor file_;
+  int open_folder();
+
+  std::string path_;
+  packs::KeptDescriptor folder_;
+  packs::KeptDescriptor file_;
   std::string name_;                 // of the file
   long owner_ = 0;                   // process that began the file
   std::vector<std::string> others_;  // names of the files when this one was begun, oldest first

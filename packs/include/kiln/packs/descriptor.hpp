@@ -11,6 +11,10 @@
 
 namespace kiln::packs {
 
+// Returns a number for the open file, of its device and inode; 0, with errno, if none is open. On
+// Windows all files of a drive have one number. Async-signal-safe.
+std::uint64_t file_number(int fd);
+
 // Owns a file descriptor. Move only.
 class Descriptor {
  public:
@@ -33,6 +37,31 @@ class Descriptor {
 
  private:
   int fd_;
+};
+
+// Owns a descriptor that stays open while the application runs, which may close any number and get
+// it again for a file of its own, as daemons do.
+class KeptDescriptor {
+ public:
+  KeptDescriptor() = default;
+  KeptDescriptor(const KeptDescriptor &) = delete;
+  KeptDescriptor &operator=(const KeptDescriptor &) = delete;
+  ~KeptDescriptor() { keep(-1); }
+
+  // Takes the descriptor; closes the one before, unless that is another file's by now.
+  void keep(int fd);
+
+  // Returns the descriptor; -1, with EBADF, if there is none or if it is another file's by now.
+  // Async-signal-safe.
+  int get() const;
+  // Returns the descriptor, whatever it is by now.
+  int number() const { return file_.get(); }
+  explicit operator bool() const { return static_cast<bool>(file_); }
+  int release() { return file_.release(); }
+
+ private:
+  Descriptor file_;
+  std::uint64_t number_ = 0;
 };
 
 // Repeats a system call as long as a signal interrupts it, and returns its result. Linux and

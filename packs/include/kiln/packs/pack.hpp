@@ -38,6 +38,8 @@ class Pack {
   // the file ends earlier.
   static Status open_descriptor(int fd, std::uint64_t offset, std::uint64_t length,
                                 std::shared_ptr<const Pack> *out);
+  // Returns whether the application has closed the pack's descriptor: reads fail.
+  bool is_lost() const { return storage_.is_lost(); }
   // Opens memory that the caller keeps alive and unchanged. It must be aligned to 8 bytes.
   static Status open_memory(View memory, std::shared_ptr<const Pack> *out);
 

@@ -29,6 +29,8 @@ class Storage {
   Status share(const Storage &other);
 
   std::uint64_t size() const { return size_; }
+  // Returns whether the application has closed the descriptor, so that nothing can be read.
+  bool is_lost() const { return memory_ == nullptr && file_.get() < 0; }
   const std::uint8_t *memory() const { return memory_; }  // null for a file
   // Reads a range within size().
   Status read(std::uint64_t offset, std::size_t size, std::uint8_t *to) const;
@@ -37,7 +39,7 @@ class Storage {
 
  private:
   const std::uint8_t *memory_ = nullptr;
-  Descriptor file_;
+  KeptDescriptor file_;
   std::uint64_t offset_ = 0;
   std::uint64_t size_ = 0;
 };

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An application that looks after its process: what it does is given as words.
+ *
+ *   build      builds the next program, launches its kernel and prints the result
+ *   close      closes all descriptors from 3, as a daemon does
+ *   open       opens the next file of its own, own-1.txt and so on, eight more times, and writes 34
+ *              bytes
+ *   folder     opens the folder "own" until every small number is its
+ *
+ * Exit codes: 0, 1 a call failed, 77 no device. */
+#include "first_device.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { kClosed = 64 };
+
+static cl_context context;
+static cl_device_id device;
+static cl_command_queue queue;
+
+static void must(const char *call, int is_done) {
+  if (!is_done) {
+    printf("%s failed\n", call);
+    exit(1);
+  }
+}
+
+static void build(int number) {
+  static const char format[] = "kernel void k(global int *out) { *out = %d; }\n";
+  char text[sizeof(format) + 16];
+  const char *source = text;
+  const size_t one = 1;
+  cl_int code = CL_SUCCESS, result = 0;
+  cl_program program;
+  cl_kernel kernel;
+  cl_mem out;
+  snprintf(text, sizeof(text), format, number);
+  program = clCreateProgramWithSource(context, 1, &source, NULL, &code);
+  must("clCreateProgramWithSource", code == CL_SUCCESS);
+  must("clBuildProgram", clBuildProgram(program, 1, &device, "", NULL, NULL) == CL_SUCCESS);
+  kernel = clCreateKernel(program, "k", &code);
+  must("clCreateKernel", code == CL_SUCCESS);
+  out = clCreateBuffer(context, CL_MEM_WRITE_ONLY, sizeof(result), NULL, &code);
+  must("clCreateBuffer", code == CL_SUCCESS);
+  must("clSetKernelArg", clSetKernelArg(kernel, 0, sizeof(out), &out) == CL_SUCCESS);
+  must("clEnqueueNDRangeKernel",
+       clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL) == CL_SUCCESS);
+  must("clEnqueueReadBuffer", clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof(result), &result,
+                                                  0, NULL, NULL) == CL_SUCCESS);
+  printf("result %d\n", result);
+  clReleaseMemObject(out);
+  clReleaseKernel(kernel);
+  clReleaseProgram(program);
+}
+
+static void open_own(int number) {
+  static const char text[] = "what the application has to say.\r\n";
+  char name[32];
+  int fd, i;
+  snprintf(name, sizeof(name), "own-%d.txt", number);
+  fd = open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+  must("open", fd >= 0);
+  for (i = 0; i < 8; ++i) {
+    must("dup", dup(fd) >= 0);
+  }
+  must("write", write(fd, text, sizeof(text) - 1) == (ssize_t)sizeof(text) - 1);
+}
+
+static void open_folder(void) {
+  int fd = open("own", O_RDONLY | O_DIRECTORY);
+  while (fd >= 0 && fd < kClosed) {
+    fd = dup(fd);
+  }
+  must("open", fd >= 0);
+}
+
+int main(int count, char **words) {
+  int i, fd, programs = 0, files = 0;
+  device = first_device();
+  context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+  queue = clCreateCommandQueue(context, device, 0, NULL);
+  must("clCreateCommandQueue", queue != NULL);
+  for (i = 1; i < count; ++i) {
+    if (strcmp(words[i], "build") == 0) {
+      build(++programs);
+    } else if (strcmp(words[i], "close") == 0) {
+      for (fd = 3; fd < kClosed; ++fd) {
+        close(fd);
+      }
+    } else if (strcmp(words[i], "open") == 0) {
+      open_own(++files);
+    } else if (strcmp(words[i], "folder") == 0) {
+      open_folder();
+    } else {
+      must(words[i], 0);
+    }
+  }
+  return 0;
+}

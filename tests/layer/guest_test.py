@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The layer is a guest in the application's process: the application's descriptors and files are as
+without Kiln, whatever it closes.
+
+    guest_test.py KILN LAYER APPLICATION [TEST...]
+
+APPLICATION is guest.c of this folder. OCL_ICD_VENDORS chooses the driver.
+
+Exit codes: 0 passed, 1 failed, 77 there is no device.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from layer_test import APPLICATION, FOLDER, KILN, LAYER, PLACE, environment, lines_of, must
+
+# Between each two things that the application does, it closes all that it did not open.
+CLOSING = ("close", "build", "close", "open", "build", "build", "close", "open", "folder", "build",
+           "build")
+BUILDS = CLOSING.count("build")
+OWN = b"what the application has to say.\r\n"
+
+
+class Guest(unittest.TestCase):
+    """Starts of the application, each in a folder of its own."""
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.alone = cls.start(Path(tempfile.mkdtemp(dir=FOLDER)))
+        if cls.alone.returncode == 77:
+            print("SKIP: there is no OpenCL device")
+            sys.exit(77)
+        cls.place = Path(tempfile.mkdtemp(prefix="guest", dir=FOLDER))
+        spool, base, cls.pack = (str(cls.place / name) for name in ("spool", "base.kiln", "app.kiln"))
+        done = cls.start(cls.place, KILN, "record", "--layer", LAYER, "-o", spool, "--")
+        if done.returncode != 0:
+            raise AssertionError(done.stdout + done.stderr)
+        must("compile", spool, "-o", base)
+        must("build", base, "--store", "none", "-o", cls.pack)
+
+    @staticmethod
+    def start(folder, *before):
+        """Runs the application in that folder."""
+        (folder / "own").mkdir()
+        return subprocess.run([*map(str, before), APPLICATION, *CLOSING], env=environment(),
+                              cwd=folder, capture_output=True, text=True, check=False)
+
+    def served(self, *options):
+        """Runs it under kiln serve: the report's lines of programs."""
+        folder = Path(tempfile.mkdtemp(dir=self.place))
+        report = folder / "report"
+        done = self.start(folder, KILN, "serve", "--layer", LAYER, *options, "--report",
+                          f"{report}/", "--")
+        self.assertEqual((done.returncode, done.stdout), (0, self.alone.stdout), done.stderr)
+        self.assertEqual({path.name: path.read_bytes() for path in folder.glob("own*.txt")},
+                         {"own-1.txt": OWN, "own-2.txt": OWN})
+        self.assertEqual(os.listdir(folder / "own"), [])
+        return [line for path in sorted(report.iterdir()) for line in lines_of(path)
+                if "program" in line]
+
+    def test_a_pack(self):
+        """All programs are served from it, also after its descriptor is closed."""
+        lines = self.served("--pack", self.pack)
+        self.assertEqual([line["outcome"] for line in lines], ["served"] * BUILDS, lines)
+
+    def test_an_overlay(self):
+        """The second start tries its binaries behind markers, and the third knows them."""
+        overlay = self.place / "overlay"
+        self.served("--overlay", overlay)
+        must("overlay", "build", overlay)
+        for _ in range(2):
+            lines = self.served("--overlay", overlay)
+            self.assertEqual([line["outcome"] for line in lines], ["served"] * BUILDS, lines)
+
+    def test_a_pack_and_an_overlay(self):
+        """The first start tries the pack's binaries behind markers."""
+        lines = self.served("--pack", self.pack, "--overlay", self.place / "beside")
+        self.assertEqual([line["outcome"] for line in lines], ["served"] * BUILDS, lines)
+
+
+if __name__ == "__main__":
+    with PLACE:
+        unittest.main(argv=sys.argv[:1] + sys.argv[4:])
