@@ -89,6 +89,7 @@ if(TARGET kiln)
   install(FILES ${PROJECT_SOURCE_DIR}/manifests/known-bad.toml
     DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln COMPONENT kiln_builder)
   install(DIRECTORY cmake/watch DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln COMPONENT kiln_builder)
+  install(DIRECTORY cmake/systemd/ DESTINATION lib/systemd/user COMPONENT kiln_builder)
   install(FILES README.md CHANGELOG.md DESTINATION ${document_dir} COMPONENT kiln_builder)
   install(DIRECTORY docs DESTINATION ${document_dir} COMPONENT kiln_builder
     PATTERN Doxyfile EXCLUDE)

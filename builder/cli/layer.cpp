@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln record and kiln serve: run an application that does not know Kiln, with the layer between it
 // and its driver.
-#include <cerrno>
+#include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <sstream>
 #include <utility>
-
-#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "builder/cli/layer_options.hpp"
 #include "builder/cli/parse.hpp"
 #include "builder/inspect/report_sum.hpp"
+#include "builder/layer/background_build.hpp"
 #include "builder/layer/record_summary.hpp"
 #include "builder/process/child_result.hpp"
-#include "builder/process/foreground.hpp"
 #include "builder/process/temporary_folder.hpp"
 #include "builder/publish/public_keys.hpp"
 #include "kiln/packs/signatures.hpp"
@@ -29,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string> kRequired = {"final", "exact", "il"};
+constexpr std::chrono::minutes kEachLook{1};  // at what is noted, while an application goes on
 constexpr char kReport[] = "Append a line of JSON for each program";
 
 struct ServeArguments : LayerArguments {
@@ -109,12 +107,25 @@ bool passes_gate(const ServeArguments &arguments, const builder::ReportSums &sum
   return false;
 }
 
-// Runs the application to its end as a gate.
-int serve_and_check(const ServeArguments &arguments, const builder::Variables &variables) {
+// Runs the application to its end, and has built meanwhile and afterwards what it notes in the
+// overlay. Then judges it if it is to pass a gate.
+int run_serving(const ServeArguments &arguments, const builder::Variables &variables) {
   std::error_code error;
   const std::uintmax_t before = fs::file_size(arguments.report, error);
-  const auto exit = run_under_layer(arguments.command, variables, "serve");
+  std::string overlay = arguments.shared.empty() ? variable("KILN_SHARED") : arguments.shared;
+  const bool is_shared = !overlay.empty();
+  if (!is_shared) {
+    overlay = arguments.overlay.empty() ? variable("KILN_OVERLAY") : arguments.overlay;
+  }
+  builder::BackgroundBuild build(overlay, is_shared);
+  const builder::Meanwhile meanwhile{kEachLook, [&] { build.look(); }};
+  const bool builds = !overlay.empty() && variable("KILN_BACKGROUND") != "0";
+  if (builds) build.look();  // what a build that was killed has left
+  const auto exit =
+      run_under_layer(arguments.command, variables, "serve", false, builds ? &meanwhile : nullptr);
   if (!exit.ok()) return fail(exit.status());
+  if (builds) build.look();
+  if (arguments.require.empty()) return builder::end_as(*exit);
   builder::ReportSums sums;
   std::istringstream lines(report_lines(arguments.report, error ? 0 : before));
   if (Status s = builder::add_report_lines(lines, arguments.report, &sums); !s.ok()) return fail(s);
@@ -188,15 +199,7 @@ int serve(ServeArguments arguments) {
     std::error_code ignored;
     fs::create_directories(fs::absolute(arguments.overlay, ignored).parent_path(), ignored);
   }
-  if (is_gate) return serve_and_check(arguments, *variables);
-  set_variables(*variables, "serve");
-  std::vector<char *> words;
-  for (const std::string &word : arguments.command)
-    words.push_back(const_cast<char *>(word.c_str()));
-  words.push_back(nullptr);
-  builder::restore_signals();
-  execvp(words[0], words.data());
-  return fail({Code::no_opencl, arguments.command[0] + ": " + std::strerror(errno)});
+  return run_serving(arguments, *variables);
 }
 
 }  // namespace

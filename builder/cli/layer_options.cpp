@@ -16,7 +16,6 @@
 
 #include "builder/base/this_process.hpp"
 #include "builder/cli/parse.hpp"
-#include "builder/process/foreground.hpp"
 #include "kiln/packs/pack_folder.hpp"
 #include "runtime/provision/mesa_provision.hpp"
 
@@ -152,19 +151,17 @@ void provision_packs(const std::vector<std::string> &paths, bool only_print,
   variables->insert(variables->end(), added->begin(), added->end());
 }
 
-void set_variables(const builder::Variables &variables, const char *mode) {
-  for (const auto &[name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
-  setenv("KILN_LAYER", mode, 1);
-}
-
 Result<builder::ProcessExit> run_under_layer(const std::vector<std::string> &command,
                                              const builder::Variables &variables, const char *mode,
-                                             bool aside) {
-  const builder::ProcessExit exit = builder::run_foreground(command, [&] {
-    set_variables(variables, mode);  // this process has one thread, so the child may
+                                             bool aside, const builder::Meanwhile *meanwhile) {
+  const auto prepare = [&] {
+    // This process has one thread, so the child may.
+    for (const auto &[name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+    setenv("KILN_LAYER", mode, 1);
     builder::restore_signals();
     if (aside) dup2(STDERR_FILENO, STDOUT_FILENO);
-  });
+  };
+  const builder::ProcessExit exit = builder::run_foreground(command, prepare, meanwhile);
   if (exit.end != builder::ProcessEnd::not_started) return exit;
   return Status(Code::no_opencl, command[0] + ": " + std::strerror(exit.code));
 }

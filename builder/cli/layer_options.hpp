@@ -10,6 +10,7 @@
 #include "builder/layer/icd_loader.hpp"
 #include "builder/layer/layer_environment.hpp"
 #include "builder/process/child_result.hpp"
+#include "builder/process/foreground.hpp"
 
 namespace kiln::cli {
 
@@ -51,14 +52,13 @@ Result<builder::Variables> variables_of(const LayerArguments &arguments,
 void provision_packs(const std::vector<std::string> &paths, bool only_print,
                      builder::Variables *variables);
 
-// Sets the variables, and KILN_LAYER to `mode`, in this process.
-void set_variables(const builder::Variables &variables, const char *mode);
-
 // Runs the application with the variables to its end. With `aside`, what it prints goes to
-// standard error, since standard output is for Kiln's own result. Fails with Code::no_opencl if it
-// cannot be executed: the exit code is then that of a missing tool.
+// standard error, since standard output is for Kiln's own result. `meanwhile` is as for
+// run_foreground(). Fails with Code::no_opencl if it cannot be executed: the exit code is then that
+// of a missing tool.
 Result<builder::ProcessExit> run_under_layer(const std::vector<std::string> &command,
                                              const builder::Variables &variables, const char *mode,
-                                             bool aside = false);
+                                             bool aside = false,
+                                             const builder::Meanwhile *meanwhile = nullptr);
 
 }  // namespace kiln::cli

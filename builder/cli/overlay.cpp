@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln overlay: show, export and clear the folder in which a device keeps what it compiled, and
 // build what the layer noted there.
-#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <iterator>
-#include <limits>
 
-#include <poll.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -39,7 +34,7 @@ struct OverlayArguments {
   std::string output;
   bool json = false;
   builder::BuildOptions build;
-  pid_t after = 0;  // a process to wait for; 0: none
+  bool is_background = false;
   bool is_shared = false;
   std::string key;  // file of the secret key that signs what other users may take; empty: none
 };
@@ -104,19 +99,6 @@ int pack_folder(const OverlayArguments &options) {
   return left_out == 0 ? kDone : kSomeFailed;
 }
 
-// Waits until the process has ended, which may be no child, but no longer than a minute: a service
-// goes on for months.
-void wait_for_end(pid_t process) {
-  constexpr std::chrono::milliseconds kLongest = std::chrono::minutes(1);
-  const packs::Descriptor end(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
-  pollfd ended{end.get(), POLLIN, 0};
-  if (end) {
-    (void)poll(&ended, 1, static_cast<int>(kLongest.count()));
-  } else if (errno != ESRCH) {  // no such call: before Linux 5.3
-    sleep(1);
-  }
-}
-
 // Runs at the lowest priority: no user waits for this process.
 void step_back() {
   constexpr int kLowest = 19;
@@ -156,7 +138,7 @@ Result<builder::OverlayBuild> build_all(const OverlayArguments &options,
   builder::OverlayBuild all;
   for (;;) {
     auto some = builder::build_overlay(options.folder, devices, options.build, options.is_shared,
-                                       options.after == 0 ? &progress : nullptr);
+                                       options.is_background ? nullptr : &progress);
     end_progress();
     if (!some.ok()) return some;
     all.built += some->built;
@@ -209,10 +191,7 @@ int build(const OverlayArguments &given) {
   if (!fs::is_directory(options.folder, error)) {
     return fail({Code::not_found, options.folder + ": no such folder"});
   }
-  if (options.after != 0) {
-    step_back();
-    wait_for_end(options.after);
-  }
+  if (options.is_background) step_back();
   supervise_command("interrupted; the same command goes on from there");
   // Another build of the overlay takes what was noted before it ends.
   constexpr std::chrono::seconds kPatience{2};
@@ -220,8 +199,8 @@ int build(const OverlayArguments &given) {
   const auto waiting = [](const std::string &folder) {
     complain("waiting for another command that builds what is in " + folder);
   };
-  const packs::FolderLock lock =
-      options.after == 0 ? packs::FolderLock(noted, waiting) : packs::FolderLock(noted, kPatience);
+  const packs::FolderLock lock = options.is_background ? packs::FolderLock(noted, kPatience)
+                                                       : packs::FolderLock(noted, waiting);
   if (lock.is_refused()) return kDone;
   const auto counts = cached::count_programs(options.folder);
   if (!counts.ok()) return fail(counts.status());
@@ -291,12 +270,9 @@ void add_overlay(CLI::App &app, Command *command) {
   add_jobs_option(*built, &options->build.jobs);
   add_timeout_option(*built, &options->build.limits.timeout,
                      "Seconds that each step of a job may take");
-  built
-      ->add_option("--after", options->after,
-                   "First wait until this process ends, or a minute; then give way to all others. "
-                   "If another command builds, do nothing: that one takes what was noted")
-      ->check(CLI::Range(1, std::numeric_limits<pid_t>::max()).description(""))
-      ->type_name("PID");
+  built->add_flag("--background", options->is_background,
+                  "Give way to all other processes, and do nothing if another command builds: "
+                  "that one takes what was noted");
   add_json_flag(*built, &options->json);
   add("clear", "Remove everything in the overlay, quarantines too", clear);
 }

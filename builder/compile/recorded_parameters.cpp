@@ -9,6 +9,7 @@
 
 #include "builder/base/this_process.hpp"
 #include "builder/compile/host_compile.hpp"
+#include "builder/launch/recorded_launch.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -49,11 +50,31 @@ std::vector<SpirvKernel> kernels_of_source(const HostTool &clang, const packs::V
   return compiled.ok() ? std::move(compiled->module.kernels) : std::vector<SpirvKernel>();
 }
 
-void take_parameters(const std::vector<SpirvKernel> &found, packs::Variant *variant) {
+// The macros of a driver may declare other parameters than clang's, so a source's parameters are
+// taken only if they are as many as the driver says or as the application passed. A module has no
+// macros.
+void take_parameters(const std::vector<SpirvKernel> &found, bool is_module,
+                     packs::Variant *variant) {
   for (packs::Kernel &kernel : variant->kernels) {
+    if (!kernel.parameters.empty()) continue;
     for (const SpirvKernel &one : found) {
-      const bool same = one.name == kernel.name && one.parameters.size() == kernel.arguments;
-      if (same && kernel.parameters.empty()) kernel.parameters = one.parameters;
+      if (one.name != kernel.name) continue;
+      const auto count = static_cast<std::uint32_t>(one.parameters.size());
+      if (kernel.arguments == packs::kUnknownArguments && is_module) kernel.arguments = count;
+      if (kernel.arguments == count) kernel.parameters = one.parameters;
+    }
+  }
+}
+
+// Counts the arguments that the application passed.
+void count_arguments(packs::Variant *variant) {
+  const auto launches = recorded_launches(*variant);
+  if (!launches.ok()) return;
+  for (packs::Kernel &kernel : variant->kernels) {
+    if (kernel.arguments != packs::kUnknownArguments) continue;
+    for (const RecordedLaunch &launch : *launches) {
+      if (launch.kernel != kernel.name) continue;
+      kernel.arguments = static_cast<std::uint32_t>(launch.arguments.size());
     }
   }
 }
@@ -66,8 +87,11 @@ void add_parameters(const std::string &clang, std::chrono::milliseconds time,
   std::vector<packs::Variant *> sources;
   for (packs::Program &program : contents->programs) {
     for (packs::Variant &variant : program.variants) {
+      count_arguments(&variant);
       for (const auto &il : {variant.il64, variant.il32}) {
-        if (il && lacks_parameters(variant)) take_parameters(kernels_of_module(*il), &variant);
+        if (il && lacks_parameters(variant)) {
+          take_parameters(kernels_of_module(*il), true, &variant);
+        }
       }
       if (variant.source && lacks_parameters(variant)) sources.push_back(&variant);
     }
@@ -81,7 +105,7 @@ void add_parameters(const std::string &clang, std::chrono::milliseconds time,
       const auto left =
           std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
       if (left.count() <= 0) return;
-      take_parameters(kernels_of_source(*tool, *sources[i], left), sources[i]);
+      take_parameters(kernels_of_source(*tool, *sources[i], left), false, sources[i]);
     }
   };
   std::vector<std::future<void>> others;

@@ -88,7 +88,8 @@ std::vector<std::string> qualifiers_of(const packs::Parameter &parameter) {
 
 json kernel_json(const packs::Kernel &kernel) {
   const auto index = [](auto value) { return static_cast<std::size_t>(value); };
-  json out = {{"name", kernel.name}, {"arguments", kernel.arguments}};
+  json out = {{"name", kernel.name}, {"arguments", nullptr}};
+  if (kernel.arguments != packs::kUnknownArguments) out["arguments"] = kernel.arguments;
   if (!kernel.range.empty()) out["range"] = kernel.range;
   for (const packs::Parameter &parameter : kernel.parameters) {
     json &each = out["parameters"].emplace_back();

@@ -69,13 +69,17 @@ bool holds_more(pid_t pid, std::uint64_t bytes) {
   return sum > bytes;
 }
 
+ProcessExit exit_of(int status) {
+  if (WIFSIGNALED(status)) return {ProcessEnd::signalled, WTERMSIG(status)};
+  return {ProcessEnd::exited, WEXITSTATUS(status)};
+}
+
 ProcessExit wait_for(pid_t child) {
   int status = 0;
   if (packs::uninterrupted([&] { return waitpid(child, &status, 0); }) < 0) {
     return {ProcessEnd::not_started, errno};
   }
-  if (WIFSIGNALED(status)) return {ProcessEnd::signalled, WTERMSIG(status)};
-  return {ProcessEnd::exited, WEXITSTATUS(status)};
+  return exit_of(status);
 }
 
 int Pipe::open() {

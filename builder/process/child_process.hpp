@@ -35,6 +35,8 @@ bool holds_more(pid_t pid, std::uint64_t bytes);
 // The time between looks at a child's memory.
 inline constexpr std::chrono::milliseconds kMemoryLook{100};
 
+// Returns what a status of waitpid() says.
+ProcessExit exit_of(int status);
 // Waits for the end of a child of this process.
 ProcessExit wait_for(pid_t child);
 

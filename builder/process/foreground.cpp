@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forks, executes, and waits with the terminal's signals ignored.
+// Forks, executes, waits, and passes signals on.
 #include "builder/process/foreground.hpp"
 
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "builder/process/child_process.hpp"
@@ -15,10 +17,13 @@
 namespace kiln::builder {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 volatile sig_atomic_t foreground = 0;  // the program's process; 0: not started yet
 
-extern "C" void pass_on_to_foreground(int signal) {
-  if (foreground != 0) kill(static_cast<pid_t>(foreground), signal);
+// A terminal sends its signals to the program, too: they are not sent by a process.
+extern "C" void pass_on_to_foreground(int signal, siginfo_t *info, void *) {
+  if (foreground != 0 && info->si_code <= 0) kill(static_cast<pid_t>(foreground), signal);
 }
 
 using Handler = void (*)(int);
@@ -27,7 +32,8 @@ using Handler = void (*)(int);
 Handler pipe_handler = SIG_DFL;
 Handler file_size_handler = SIG_DFL;
 
-constexpr std::array kSignals = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+constexpr std::array kSignals = {SIGINT,  SIGQUIT, SIGTERM,  SIGHUP,    SIGUSR1,
+                                 SIGUSR2, SIGALRM, SIGWINCH, SIGVTALRM, SIGPROF};
 
 // Handles the signals while the program runs, and restores the handlers afterwards.
 class Signals {
@@ -35,8 +41,8 @@ class Signals {
   Signals() {
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
       struct sigaction action {};
-      const bool is_terminals = kSignals[i] == SIGINT || kSignals[i] == SIGQUIT;
-      action.sa_handler = is_terminals ? SIG_IGN : pass_on_to_foreground;
+      action.sa_sigaction = pass_on_to_foreground;
+      action.sa_flags = SA_SIGINFO;
       sigaction(kSignals[i], &action, &before_[i]);
     }
   }
@@ -53,6 +59,30 @@ class Signals {
   std::array<struct sigaction, kSignals.size()> before_{};
 };
 
+// Waits for the program's end, and looks meanwhile. SIGCHLD is blocked.
+ProcessExit wait_and_look(pid_t child, const Meanwhile &meanwhile) {
+  sigset_t ended;
+  sigemptyset(&ended);
+  sigaddset(&ended, SIGCHLD);
+  Clock::time_point due = Clock::now() + meanwhile.each;
+  for (;;) {
+    int status = 0;
+    const pid_t found = waitpid(-1, &status, WNOHANG);
+    if (found == child) return exit_of(status);
+    if (found > 0) continue;
+    const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(due - Clock::now());
+    if (left.count() <= 0) {
+      meanwhile.look();
+      due = Clock::now() + meanwhile.each;
+      continue;
+    }
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    const timespec pause{static_cast<time_t>(left.count() / kSecond),
+                         static_cast<long>(left.count() % kSecond)};
+    (void)sigtimedwait(&ended, nullptr, &pause);  // a handler of another signal may end it
+  }
+}
+
 }  // namespace
 
 void prepare_signals() {
@@ -68,7 +98,7 @@ void restore_signals() {
 }
 
 ProcessExit run_foreground(const std::vector<std::string> &command,
-                           const std::function<void()> &in_child) {
+                           const std::function<void()> &in_child, const Meanwhile *meanwhile) {
   std::vector<char *> words;
   for (const std::string &word : command) words.push_back(const_cast<char *>(word.c_str()));
   words.push_back(nullptr);
@@ -79,10 +109,13 @@ ProcessExit run_foreground(const std::vector<std::string> &command,
   sigset_t blocked, unblocked;
   sigemptyset(&blocked);
   for (const int signal : kSignals) sigaddset(&blocked, signal);
+  if (meanwhile != nullptr) sigaddset(&blocked, SIGCHLD);
   sigprocmask(SIG_BLOCK, &blocked, &unblocked);
   const Signals signals;
+  const pid_t parent = getpid();
   const pid_t child = fork();
   if (child == 0) {
+    end_with(parent);
     signals.restore();
     sigprocmask(SIG_SETMASK, &unblocked, nullptr);
     in_child();
@@ -94,13 +127,17 @@ ProcessExit run_foreground(const std::vector<std::string> &command,
   }
   const int fork_error = errno;
   foreground = child < 0 ? 0 : static_cast<sig_atomic_t>(child);
-  sigprocmask(SIG_SETMASK, &unblocked, nullptr);
+  sigset_t waiting = unblocked;
+  if (meanwhile != nullptr) sigaddset(&waiting, SIGCHLD);
+  sigprocmask(SIG_SETMASK, &waiting, nullptr);
   if (child < 0) return {ProcessEnd::not_started, fork_error};
   failure.write.close();
   int error = 0;
   const ssize_t bytes_read =
       packs::uninterrupted([&] { return read(failure.read.get(), &error, sizeof(error)); });
-  const ProcessExit exit = wait_for(child);
+  const ProcessExit exit =
+      meanwhile == nullptr ? wait_for(child) : wait_and_look(child, *meanwhile);
+  sigprocmask(SIG_SETMASK, &unblocked, nullptr);
   if (bytes_read == static_cast<ssize_t>(sizeof(error))) return {ProcessEnd::not_started, error};
   return exit;
 }

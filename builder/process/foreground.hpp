@@ -2,6 +2,7 @@
 // The signals of a command, and running the user's own program in its place. POSIX.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -17,13 +18,22 @@ void prepare_signals();
 // Restores the signals that prepare_signals() ignores, for a program that replaces this one.
 void restore_signals();
 
+// What the waiting process does again and again while a program runs.
+struct Meanwhile {
+  std::chrono::milliseconds each;
+  std::function<void()> look;
+};
+
 // Runs a program, searched in PATH, to its end, with this process's streams, folder, environment,
-// process group and terminal. Meanwhile SIGINT and SIGQUIT are left to the program, which gets them
-// from the terminal, too, and SIGTERM and SIGHUP are passed on to it. `in_child` runs in the child
-// before the program, and may only call what is safe after a fork. Returns ProcessEnd::not_started
-// with errno if the program cannot be executed. Call from a single-threaded process.
+// process group and terminal. Signals that another process sends to this one are passed on to the
+// program, which gets those of the terminal itself; if this process is killed, so is the program.
+// `in_child` runs in the child before the program, and may only call what is safe after a fork.
+// With `meanwhile`, also ends the zombies of other children, as the first process of a container
+// has to. Returns ProcessEnd::not_started with errno if the program cannot be executed. Call from a
+// single-threaded process.
 ProcessExit run_foreground(const std::vector<std::string> &command,
-                           const std::function<void()> &in_child);
+                           const std::function<void()> &in_child,
+                           const Meanwhile *meanwhile = nullptr);
 
 // Returns the exit code that stands for the end of a program; if a signal ended it, ends this
 // process by the same signal, as the parent would have seen without this process.

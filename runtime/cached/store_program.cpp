@@ -20,28 +20,6 @@ namespace {
 using packs::Code;
 using packs::Status;
 
-bool add_kernel(const runtime::OpenCL &cl, cl_program built, const std::string &name,
-                packs::Variant *variant) {
-  cl_int code = CL_SUCCESS;
-  const cl_kernel kernel = cl.clCreateKernel(built, name.c_str(), &code);
-  if (kernel == nullptr) return false;
-  cl_uint arguments = 0;
-  code = cl.clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(arguments), &arguments, nullptr);
-  cl.clReleaseKernel(kernel);
-  packs::Kernel made;
-  made.name = name;
-  made.arguments = arguments;
-  variant->kernels.push_back(made);
-  return code == CL_SUCCESS;
-}
-
-bool add_kernels(const runtime::OpenCL &cl, cl_program built, packs::Variant *variant) {
-  for (const std::string &name : kernel_names(cl, built)) {
-    if (!add_kernel(cl, built, name, variant)) return false;
-  }
-  return !variant->kernels.empty();
-}
-
 cl_uint address_bits(const runtime::OpenCL &cl, cl_program built) {
   cl_device_id device = nullptr;  // only for its size
   cl_uint count = 0;
@@ -88,35 +66,18 @@ Status add_binary(const runtime::Device &device, cl_program built,
 
 }  // namespace
 
-std::set<std::string> kernel_names(const runtime::OpenCL &cl, cl_program built) {
-  std::set<std::string> names;
-  std::size_t size = 0;
-  if (cl.clGetProgramInfo(built, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size) != CL_SUCCESS) {
-    return names;
-  }
-  std::string list(size, '\0');
-  if (cl.clGetProgramInfo(built, CL_PROGRAM_KERNEL_NAMES, size, list.data(), nullptr) !=
-      CL_SUCCESS) {
-    return names;
-  }
-  list.resize(std::min(list.find('\0'), size));
-  for (std::size_t start = 0; start < list.size();) {
-    const std::size_t end = std::min(list.find(';', start), list.size());
-    if (end > start) names.insert(list.substr(start, end - start));
-    start = end + 1;
-  }
-  return names;
-}
-
 std::optional<packs::Contents> contents_of(const runtime::OpenCL &cl, cl_program built,
                                            const source::WholeProgram &program) {
   packs::Variant variant;
   variant.options = program.options;
   set_code(cl, built, program, &variant);
-  if (!add_kernels(cl, built, &variant)) return std::nullopt;
   // A source that tests for the device may have other kernels elsewhere: each set is a variant.
   std::vector<std::string> kernels;
-  for (const packs::Kernel &kernel : variant.kernels) kernels.push_back(kernel.name);
+  for (const std::string &name : runtime::kernel_names(cl, built)) {
+    kernels.push_back(name);
+    variant.kernels.push_back({name, packs::kUnknownArguments});
+  }
+  if (kernels.empty()) return std::nullopt;
   variant.hash = packs::variant_hash(program.source, program.options, kernels);
   variant.name = packs::is_linked_source(program.source) ? source::kLinkedVariant : "recorded-";
   variant.name += packs::hex(variant.hash).substr(0, 8);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
 
 #include "kiln/packs/contents.hpp"
@@ -14,12 +13,8 @@
 
 namespace kiln::cached {
 
-// Returns the names of the kernels, each once: drivers order them differently, and rusticl lists
-// some twice. Empty for a program that is not built, or if the driver fails.
-std::set<std::string> kernel_names(const runtime::OpenCL &cl, cl_program built);
-
-// Returns the program with its kernels, which are created and released; nothing if it has none, as
-// a library of functions. `built` was built by the driver.
+// Returns the program with the names of its kernels; nothing if it has none, as a library of
+// functions. `built` was built by the driver. Creates no kernel: rusticl 22.3 dies of some.
 std::optional<packs::Contents> contents_of(const runtime::OpenCL &cl, cl_program built,
                                            const source::WholeProgram &program);
 

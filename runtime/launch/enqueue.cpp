@@ -174,6 +174,13 @@ Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::s
     out->suggest = suggest_function(device);
   }
   out->argument_count = stored_kernel(*program, index).arguments();
+  if (out->argument_count == packs::kUnknownArguments) {
+    cl_uint count = 0;
+    const cl_int code = device.cl->clGetKernelInfo(out->handle.get(), CL_KERNEL_NUM_ARGS,
+                                                   sizeof(count), &count, nullptr);
+    if (code != CL_SUCCESS) return cl_failure("clGetKernelInfo", code);
+    out->argument_count = count;
+  }
   out->arguments.reset(new KernelArgument[out->argument_count]);
   return {};
 }

@@ -54,8 +54,8 @@ cl_int build_and_note(const ProgramPointer &program, const BuildArguments &argum
   if (arguments.notify == nullptr) {
     const cl_int code = by_driver(program, arguments);
     if (code == CL_SUCCESS) {
-      report->reason = outcome_of(note_built(program->handle, program->handle, devices, whole),
-                                  devices, report->missing);
+      report->reason =
+          outcome_of(note_built(program->handle, program->handle, devices, whole), report->missing);
     }
     return code;
   }
@@ -66,7 +66,7 @@ cl_int build_and_note(const ProgramPointer &program, const BuildArguments &argum
   noting.notify = when_built;
   noting.user = pending;
   const cl_int code = by_driver(program, noting);
-  if (code == CL_SUCCESS) report->reason = outcome_of({}, devices, report->missing);
+  if (code == CL_SUCCESS) report->reason = outcome_of({}, report->missing);
   return code;
 }
 
@@ -97,7 +97,7 @@ bool build_stand_in_and_note(const ProgramPointer &program, const Options &optio
   stand_in->of_text = runtime::Handle<cl_program>(made, next.clReleaseProgram);
   stand_in->asked = true;
   objects().set_stand_in(program, stand_in);
-  report->reason = outcome_of(note_built(made, made, devices, whole), devices, report->missing);
+  report->reason = outcome_of(note_built(made, made, devices, whole), report->missing);
   return true;
 }
 
@@ -111,7 +111,7 @@ std::string note_separate_build(const ProgramPointer &program, const Options &op
   const Status noted_status = note_built(made, program->handle, devices, whole);
   launches().set_program(made, "");
   next.clReleaseProgram(made);
-  return outcome_of(noted_status, devices, missing);
+  return outcome_of(noted_status, missing);
 }
 
 // Returns the devices that a program which stands for the application's must be built for: those
@@ -157,11 +157,11 @@ void build_others(const ProgramPointer &program, const Devices &devices) {
                             stand_in->options.or_null(stand_in->options.text), nullptr, nullptr);
 }
 
-Status cache_for_each(cl_program built, const Devices &devices, const WholeProgram &whole,
-                      LaunchFile *launches) {
+Status note_each(cl_program built, const Devices &devices, const WholeProgram &whole,
+                 LaunchFile *launches) {
   Status status;
   for (const Part &part : parts_of(built, devices)) {
-    if (Status s = cache_program(built, part, whole, launches); !s.ok()) status = std::move(s);
+    if (Status s = note_program(part, whole, launches); !s.ok()) status = std::move(s);
   }
   return status;
 }
@@ -236,10 +236,11 @@ Status note_built(cl_program built, cl_program launched, const Devices &devices,
                   const WholeProgram &whole) {
   LaunchFile file;
   const Status status = settings().record ? record_program(built, devices, whole, settings().spool)
-                                          : cache_for_each(built, devices, whole, &file);
+                                          : note_each(built, devices, whole, &file);
   if (status.ok()) watch(launched, file);
+  if (status.ok() && !settings().record) report_noted();
   if (!status.ok() && status.code != Code::requirement) {
-    complain_once((settings().record ? "not recorded: " : "not kept: ") + status.message);
+    complain_once((settings().record ? "not recorded: " : "not noted: ") + status.message);
   }
   return status;
 }

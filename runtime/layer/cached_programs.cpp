@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores, notes and finds an application's programs in the overlay.
+// Notes an application's programs and launches in the overlay, and finds what was built of them.
 #include "runtime/layer/cached_programs.hpp"
 
 #include <algorithm>
@@ -12,7 +12,6 @@
 #include "kiln/packs/writer.hpp"
 #include "runtime/cached/cached_files.hpp"
 #include "runtime/cached/store_program.hpp"
-#include "runtime/layer/base/background.hpp"
 #include "runtime/layer/base/build_report.hpp"
 #include "runtime/layer/base/settings.hpp"
 #include "runtime/layer/record/record.hpp"
@@ -55,8 +54,10 @@ struct NotedFolder {
   Status status;
 };
 
+// Returns whether the driver's code depends on the launches.
 bool compiles_at_launches(const kiln_device &device) {
-  return device.device->description.finishing == runtime::Finishing::launches;
+  const runtime::Finishing finishing = device.device->description.finishing;
+  return finishing == runtime::Finishing::launches || finishing == runtime::Finishing::shader_cache;
 }
 
 Status find_part_device(const Part &part, kiln_device **device) {
@@ -75,8 +76,8 @@ LaunchFile launch_file(const NotedFolder &noted, const std::string &program,
 }
 
 // Writes a base pack for `kiln overlay build`, unless there is one.
-Status note_program(const Part &part, const WholeProgram &program, const kiln_device &device,
-                    LaunchFile *launches) {
+Status note_part(const Part &part, const WholeProgram &program, const kiln_device &device,
+                 LaunchFile *launches) {
   const NotedFolder noted(driver_of(device));
   if (!noted.status.ok()) return noted.status;
   struct stat info {};
@@ -99,18 +100,7 @@ Status note_program(const Part &part, const WholeProgram &program, const kiln_de
     if (Status s = packs::write_raw_pack(*contents, noted.path(name), options); !s.ok()) return s;
   }
   if (compiles_at_launches(device)) *launches = launch_file(noted, program.name, {});
-  start_builder();
   return {};
-}
-
-// Writes the program with the driver's binary for the part's device. Fails if the overlay belongs
-// to another user or if others may write to it.
-Status store_now(cl_program built, const Part &part, const WholeProgram &program,
-                 const kiln_device &device) {
-  auto contents = cached::contents_of(next_table(), part.program.get(), program);
-  if (!contents) return cached::without_kernels();
-  return cached::store_program(settings().overlay, driver_of(device), *device.device, built,
-                               *std::move(contents), nullptr);
 }
 
 }  // namespace
@@ -130,20 +120,6 @@ const DeviceOverlay &overlay_of(const runtime::Device &device) {
     if (out.status.ok()) out.overlay->add_signed_packs(signed_packs());
   }
   return place->second;
-}
-
-// PoCL compiles all kernels when it is asked for a binary, and NVIDIA's driver gives PTX, which has
-// to be linked. Without `kiln`, PTX is better than nothing.
-bool is_built_later(const kiln_device &device) {
-  const bool links = device.device->description.finishing == runtime::Finishing::linker;
-  return compiles_at_launches(device) || (links && has_builder());
-}
-
-bool is_built_later(const Devices &devices) {
-  return std::any_of(devices.begin(), devices.end(), [](const cl_device_id id) {
-    kiln_device *device = nullptr;
-    return find_device(id, &device, nullptr) == KILN_OK && is_built_later(*device);
-  });
 }
 
 bool is_cached(const std::string &name, const kiln_device &device) {
@@ -195,12 +171,10 @@ CachedProgram open_cached_program(const std::string &name, const kiln_device &de
   return found;
 }
 
-Status cache_program(cl_program built, const Part &part, const WholeProgram &program,
-                     LaunchFile *launches) {
+Status note_program(const Part &part, const WholeProgram &program, LaunchFile *launches) {
   kiln_device *device = nullptr;
   if (Status s = find_part_device(part, &device); !s.ok()) return s;
-  return is_built_later(*device) ? note_program(part, program, *device, launches)
-                                 : store_now(built, part, program, *device);
+  return note_part(part, program, *device, launches);
 }
 
 std::string missing_text(const std::string &name, const kiln_device &device) {
@@ -215,14 +189,10 @@ std::string missing_text(const std::string &name, const kiln_device &device) {
              : packs::concat({missing, "; the overlay has it for ", other, ", not for ", own});
 }
 
-std::string outcome_of(const Status &status, const Devices &devices, const std::string &missing) {
+std::string outcome_of(const Status &status, const std::string &missing) {
   const bool record = settings().record;
   if (!status.ok()) return (record ? "it is not recorded: " : missing + "; ") + status.message;
-  if (record) return "it is recorded";
-  if (!is_built_later(devices)) return missing + "; the overlay keeps it";
-  return missing + (starts_builder()
-                        ? "; it is noted for the overlay"
-                        : "; it is noted for 'kiln overlay build', which is not started");
+  return record ? "it is recorded" : missing + "; it is noted for 'kiln overlay build'";
 }
 
 // The folder is made anew if `kiln overlay build` has removed it meanwhile.
@@ -243,8 +213,7 @@ void note_new_launch(const Launches::Fresh &launch) {
   if (status.ok() && !packs::write_line(file.get(), line.data(), line.size())) {
     status = Status::error(Code::io_error, launch.file + ": a line was not written");
   }
-  if (!status.ok()) return complain_once("a launch was not noted: " + status.message);
-  start_builder();
+  if (!status.ok()) complain_once("a launch was not noted: " + status.message);
 }
 
 }  // namespace kiln::layer

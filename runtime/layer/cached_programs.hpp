@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cached programs: what the overlay stores, for later starts, of programs that no pack has. Where
-// the driver has its binary ready, the layer stores it at once. Where asking for the binary takes
-// as long as compiling, the layer notes the program and its launches, and `kiln overlay build`
-// makes the binary in another process.
+// Cached programs: what the overlay has, for later starts, of programs that no pack has. The layer
+// notes the program and its launches, and `kiln overlay build` makes the binary in another process.
 #pragma once
 
 #include <optional>
@@ -48,23 +46,16 @@ struct CachedProgram {
 CachedProgram open_cached_program(const std::string &name, const kiln_device &device);
 bool is_cached(const std::string &name, const kiln_device &device);
 
-// Returns whether `kiln overlay build` makes the binaries for the device, or for a device of these,
-// not the layer.
-bool is_built_later(const kiln_device &device);
-bool is_built_later(const Devices &devices);
-
-// Stores the program, or notes it if is_built_later().
-packs::Status cache_program(cl_program built, const Part &part, const WholeProgram &program,
-                            LaunchFile *launches);
+// Notes the program, and sets the file for its launches if they matter to the driver.
+packs::Status note_program(const Part &part, const WholeProgram &program, LaunchFile *launches);
 
 // Returns why neither a pack nor the overlay has the program, for the report: also whether the
 // overlay has it for another driver.
 std::string missing_text(const std::string &name, const kiln_device &device);
 
-// Returns the outcome of a build for the report; `status` says whether it was recorded, stored or
-// noted, and `missing` why it was not served.
-std::string outcome_of(const packs::Status &status, const Devices &devices,
-                       const std::string &missing);
+// Returns the outcome of a build for the report; `status` says whether it was recorded or noted,
+// and `missing` why it was not served.
+std::string outcome_of(const packs::Status &status, const std::string &missing);
 
 // Adds the launch to its file. Complains if that fails.
 void note_new_launch(const Launches::Fresh &launch);

@@ -137,7 +137,7 @@ std::string note(cl_program linked, const Link &link, const std::string &missing
   if (linked == nullptr) return kRefused;
   const packs::Status status = note_built(linked, linked, link.devices, link.whole);
   if (status.ok() && !settings().record) note_parts(link.whole, link.devices);
-  return outcome_of(status, link.devices, missing);
+  return outcome_of(status, missing);
 }
 
 // Has the driver link. A stand-in's place is taken by a program from the text that was named. If

@@ -229,15 +229,28 @@ bool would_compile(const std::string &name, const Found &found, kiln_device *dev
   return result.error.ok() && runtime::is_compiled(served->rung);
 }
 
+// Returns whether the driver does not list a kernel of the variant: the application alone creates
+// kernels.
+bool lacks_kernel(const runtime::LoadedProgram &loaded) {
+  const auto names = runtime::kernel_names(next_table(), loaded.built.program.get());
+  for (const packs::KernelRef kernel : loaded.variant.kernels()) {
+    if (names.count(std::string(kernel.name())) == 0) return true;
+  }
+  return false;
+}
+
 // Loads the program, and its binary unless `bytes` is null.
 Served load(const std::string &name, const Found &found, kiln_device *device, cl_context context,
             packs::Bytes *bytes) {
   Served served;
   kiln_loader *loader = open_loader(found.pack, device, context, &served.reason);
   if (loader == nullptr) return served;
-  const runtime::LoadResult result =
-      loader->programs.load(name, found.variant, flags_for(*found.pack, name));
+  const runtime::LoadResult result = loader->programs.load(
+      name, found.variant, flags_for(*found.pack, name) | runtime::kWithoutKernels);
   packs::Status status = result.error;
+  if (status.ok() && lacks_kernel(*result.program)) {
+    status = packs::Status::error(packs::Code::failed, "the driver lost a kernel of its binary");
+  }
   if (status.ok()) {
     served.program = result.program->built.program.get();
     next.clRetainProgram(served.program);
@@ -286,7 +299,7 @@ Served serve_one(const std::string &name, cl_context context, cl_device_id id,
       // The overlay's binary is made in another process, from what the driver builds for the
       // application.
       const bool is_noted = found.variant.empty() && bytes == nullptr &&
-                            !settings().overlay.empty() && is_built_later(*device) &&
+                            !settings().overlay.empty() &&
                             would_compile(name, found, device, context, &served);
       if (!is_noted) return load(name, found, device, context, bytes);
       served.rung.clear();

@@ -73,7 +73,7 @@ Status create_kernel(const Device &device, cl_program program, const ExpectedKer
   code = device.cl->clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(arguments), &arguments,
                                     nullptr);
   if (code != CL_SUCCESS) return cl_failure("clGetKernelInfo", code);
-  if (arguments != expected.arguments) {
+  if (arguments != expected.arguments && expected.arguments != packs::kUnknownArguments) {
     return Status::error(Code::opencl, {"kernel ", expected.name, " has ", decimal(arguments),
                                         " arguments instead of ", decimal(expected.arguments)});
   }
@@ -126,6 +126,26 @@ Status create_kernels(const Device &device, const std::vector<ExpectedKernel> &e
     status = create_kernel(device, built->program.get(), expected[i], &built->kernels[i]);
   }
   return status;
+}
+
+std::set<std::string> kernel_names(const OpenCL &cl, cl_program program) {
+  std::set<std::string> names;
+  std::size_t size = 0;
+  if (cl.clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size) != CL_SUCCESS) {
+    return names;
+  }
+  std::string list(size, '\0');
+  if (cl.clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, size, list.data(), nullptr) !=
+      CL_SUCCESS) {
+    return names;
+  }
+  list.resize(std::min(list.find('\0'), size));
+  for (std::size_t start = 0; start < list.size();) {
+    const std::size_t end = std::min(list.find(';', start), list.size());
+    if (end > start) names.insert(list.substr(start, end - start));
+    start = end + 1;
+  }
+  return names;
 }
 
 std::string build_log(const Device &device, cl_program program) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ enum class Form : std::uint8_t { binary, il, source };
 // An entry point that a program must have.
 struct ExpectedKernel {
   std::string name;
-  std::uint32_t arguments = 0;
+  std::uint32_t arguments = 0;  // packs::kUnknownArguments: any number
 };
 
 // A program that passed every check, with its kernels in the expected order.
@@ -79,6 +80,10 @@ Status check_built(const Device &device, cl_program program, const char *call);
 // Creates the expected kernels of built->program.
 Status create_kernels(const Device &device, const std::vector<ExpectedKernel> &expected,
                       BuiltProgram *built);
+
+// Returns the names of the kernels, each once: drivers order them differently, and rusticl lists
+// some twice. Empty for a program that is not built, or if the driver fails.
+std::set<std::string> kernel_names(const OpenCL &cl, cl_program program);
 
 // Returns the driver's build log; empty if there is none, or if its size is absurd.
 std::string build_log(const Device &device, cl_program program);

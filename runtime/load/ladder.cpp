@@ -134,14 +134,15 @@ class Climb {
   bool build(const Given &given, const Checked &checked, RungResult *result, Attempt *attempt,
              std::shared_ptr<LoadedProgram> *out) {
     const VariantRef variant = wanted_.variant;
-    const std::vector<ExpectedKernel> expected = expected_kernels(variant);
+    const bool creates = (wanted_.flags & kWithoutKernels) == 0;
     const Device &device = *loader_->device;
     // If the variant uses only one kernel, pass the driver's option `deferring`: the driver then
     // compiles a kernel only when it is created, so the source's other kernels never.
     BuildOutcome outcome =
         build_program(device, loader_->context.get(), given.rung.form, given.offer.bytes,
-                      concat({variant.options(), loader_->notes.options}), expected,
-                      expected.size() == 1 ? device.description.deferring : "");
+                      concat({variant.options(), loader_->notes.options}),
+                      creates ? expected_kernels(variant) : std::vector<ExpectedKernel>(),
+                      variant.kernels().size() == 1 ? device.description.deferring : "");
     if (!outcome.error.ok()) {
       if (given.rung.form != Form::binary && is_refusal(outcome.error)) {
         attempt->end(Event::refused, concat({outcome.error.message, "\n", outcome.log}));

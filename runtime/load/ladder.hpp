@@ -20,4 +20,7 @@ Status climb(const std::shared_ptr<const Loader> &loader, packs::VariantRef vari
 // tried. Records nothing, gives no notice, and leaves `*out` unchanged.
 inline constexpr unsigned kDryRun = KILN_PREFETCH_DRY_RUN;
 
+// Flag for an application's own driver calls: creates no kernels, and so does not check them.
+inline constexpr unsigned kWithoutKernels = 1U << 29;
+
 }  // namespace kiln::runtime

@@ -6,12 +6,18 @@
  *   open       opens the next file of its own, own-1.txt and so on, eight more times, and writes 34
  *              bytes
  *   folder     opens the folder "own" until every small number is its
+ *   panic      builds a program with two kernels, of which it uses one, and rusticl 22.3 dies of
+ * the other children   says whether the process has children, also those that lost their parents
+ *   wait       waits half a second
  *
  * Exit codes: 0, 1 a call failed, 77 no device. */
+#define _GNU_SOURCE
 #include "first_device.h"
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { kClosed = 64 };
@@ -27,19 +33,16 @@ static void must(const char *call, int is_done) {
   }
 }
 
-static void build(int number) {
-  static const char format[] = "kernel void k(global int *out) { *out = %d; }\n";
-  char text[sizeof(format) + 16];
-  const char *source = text;
+/* Builds the source, launches its kernel k, and prints the result. */
+static void use(const char *source, const char *options) {
   const size_t one = 1;
   cl_int code = CL_SUCCESS, result = 0;
   cl_program program;
   cl_kernel kernel;
   cl_mem out;
-  snprintf(text, sizeof(text), format, number);
   program = clCreateProgramWithSource(context, 1, &source, NULL, &code);
   must("clCreateProgramWithSource", code == CL_SUCCESS);
-  must("clBuildProgram", clBuildProgram(program, 1, &device, "", NULL, NULL) == CL_SUCCESS);
+  must("clBuildProgram", clBuildProgram(program, 1, &device, options, NULL, NULL) == CL_SUCCESS);
   kernel = clCreateKernel(program, "k", &code);
   must("clCreateKernel", code == CL_SUCCESS);
   out = clCreateBuffer(context, CL_MEM_WRITE_ONLY, sizeof(result), NULL, &code);
@@ -53,6 +56,25 @@ static void build(int number) {
   clReleaseMemObject(out);
   clReleaseKernel(kernel);
   clReleaseProgram(program);
+}
+
+static void build(int number) {
+  static const char format[] = "kernel void k(global int *out) { *out = %d; }\n";
+  char text[sizeof(format) + 16];
+  snprintf(text, sizeof(text), format, number);
+  use(text, "");
+}
+
+static void build_what_panics(void) {
+  use("global int counter = 0;\n"
+      "kernel void j(global int *out) { *out = counter; }\n"
+      "kernel void k(global int *out) { *out = 5; }\n",
+      "-cl-std=CL2.0");
+}
+
+static void say_children(void) {
+  must("prctl", prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+  printf("children: %s\n", waitpid(-1, NULL, WNOHANG | __WALL) == -1 ? "none" : "some");
 }
 
 static void open_own(int number) {
@@ -91,6 +113,12 @@ int main(int count, char **words) {
       }
     } else if (strcmp(words[i], "open") == 0) {
       open_own(++files);
+    } else if (strcmp(words[i], "panic") == 0) {
+      build_what_panics();
+    } else if (strcmp(words[i], "children") == 0) {
+      say_children();
+    } else if (strcmp(words[i], "wait") == 0) {
+      usleep(500000);
     } else if (strcmp(words[i], "folder") == 0) {
       open_folder();
     } else {

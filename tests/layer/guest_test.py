@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The layer is a guest in the application's process: the application's descriptors and files are as
-without Kiln, whatever it closes.
+"""The layer is a guest in the application's process: the application's descriptors, files and
+children are as without Kiln, whatever it closes, and Kiln creates no kernels of its programs.
 
     guest_test.py KILN LAYER APPLICATION [TEST...]
 
@@ -17,7 +17,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from layer_test import APPLICATION, FOLDER, KILN, LAYER, PLACE, environment, lines_of, must
+from layer_test import APPLICATION, FOLDER, KILN, LAYER, PLACE, environment, lines_of, must, run
 
 # Between each two things that the application does, it closes all that it did not open.
 CLOSING = ("close", "build", "close", "open", "build", "build", "close", "open", "folder", "build",
@@ -45,11 +45,12 @@ class Guest(unittest.TestCase):
         must("build", base, "--store", "none", "-o", cls.pack)
 
     @staticmethod
-    def start(folder, *before):
+    def start(folder, *before, words=CLOSING, **variables):
         """Runs the application in that folder."""
-        (folder / "own").mkdir()
-        return subprocess.run([*map(str, before), APPLICATION, *CLOSING], env=environment(),
-                              cwd=folder, capture_output=True, text=True, check=False)
+        (folder / "own").mkdir(exist_ok=True)
+        return subprocess.run([*map(str, before), APPLICATION, *words],
+                              env=environment(**variables), cwd=folder, capture_output=True,
+                              text=True, check=False)
 
     def served(self, *options):
         """Runs it under kiln serve: the report's lines of programs."""
@@ -82,6 +83,50 @@ class Guest(unittest.TestCase):
         """The first start tries the pack's binaries behind markers."""
         lines = self.served("--pack", self.pack, "--overlay", self.place / "beside")
         self.assertEqual([line["outcome"] for line in lines], ["served"] * BUILDS, lines)
+
+    def test_kernels_that_nobody_asks_for(self):
+        """Are created neither in a recorded nor in a served run."""
+        folder = Path(tempfile.mkdtemp(dir=self.place))
+        words = ("panic", "build", "panic")
+        alone = self.start(folder, words=words)
+        self.assertEqual(alone.returncode, 0, alone.stderr)
+        for options in (("record", "-o", "spool"), *[("serve", "--overlay", "overlay")] * 3):
+            done = self.start(folder, KILN, *options, "--layer", LAYER, "--", words=words)
+            self.assertEqual((done.returncode, done.stdout), (0, alone.stdout), done.stderr)
+            if options[0] == "serve":  # what the builder dies of stays the driver's
+                run(KILN, "overlay", "build", folder / "overlay")
+
+    def test_the_application_s_children_are_its_own(self):
+        """Also if it takes those of others, while kiln serve builds what it notes."""
+        folder = Path(tempfile.mkdtemp(dir=self.place))
+        words = ("children", "build", "children", "wait", "build", "children")
+        alone = self.start(folder, words=words)
+        self.assertEqual(alone.stdout.count("children: none"), 3)
+        for _ in range(2):
+            done = self.start(folder, KILN, "serve", "--layer", LAYER, "--overlay", "overlay", "--",
+                              words=words, KILN_BACKGROUND="1")
+            self.assertEqual((done.returncode, done.stdout), (0, alone.stdout), done.stderr)
+        must("overlay", "build", folder / "overlay")  # waits for the other
+
+    def test_three_starts_of_a_container(self):
+        """kiln serve is its first process, in a folder with a blank, and what it starts ends with
+        it: the second start builds what the first noted, and the third is served."""
+        apart = ("unshare", "--user", "--map-root-user", "--pid", "--fork")
+        if subprocess.run([*apart, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no processes of another namespace")
+        folder = Path(tempfile.mkdtemp(prefix="with a blank", dir=self.place))
+        report = folder / "report"
+        words = ("close", "build", "close", "open", "build", *["wait"] * 20)
+        for number in range(3):
+            report.unlink(missing_ok=True)
+            for own in folder.glob("own*.txt"):
+                own.unlink()
+            done = self.start(folder, *apart, KILN, "serve", "--layer", LAYER, "--overlay", "overlay",
+                              "--report", report, "--", KILN_BACKGROUND="1",
+                              words=words if number == 1 else words[:5])
+            self.assertEqual((done.returncode, done.stdout), (0, "result 1\nresult 2\n"), done.stderr)
+            self.assertEqual([path.read_bytes() for path in folder.glob("own*.txt")], [OWN])
+        self.assertEqual([line["outcome"] for line in lines_of(report)], ["served"] * 2)
 
 
 if __name__ == "__main__":

@@ -301,8 +301,7 @@ class Noted(Steps):
 
     def setUp(self):
         super().setUp()
-        if not self.start()["reason"].startswith("no pack has it; it is noted"):
-            self.skipTest("the driver has its binaries ready")
+        self.assertTrue(is_kept(self.start()))
         (self.noted,) = (self.overlay / "noted").iterdir()
 
     def start(self, **variables):
@@ -341,31 +340,10 @@ class Noted(Steps):
         for path in (self.noted.parent, self.noted, *self.noted.iterdir()):
             self.assertEqual(path.stat().st_mode & 0o077, 0, path)
 
-    def test_the_background_builds_when_the_application_has_ended(self):
+    def test_kiln_serve_builds_when_the_application_has_ended(self):
         """Of two that start at once, too; nobody waits for their output any longer."""
-        self.check_background(LAYER)
-
-    def test_the_background_is_found_in_an_installation(self):
-        """Whose folder of libraries has a folder of the same name."""
-        layer = self.place / "prefix/usr/lib/libkiln_layer.so"
-        (layer.parent / "kiln").mkdir(parents=True)
-        shutil.copy(LAYER, layer)
-        for prefix in (self.place / "prefix", self.place / "prefix/usr"):  # as libraries lie
-            (prefix / "bin").mkdir()
-            (prefix / "bin/kiln").symlink_to(KILN)
-        self.check_background(layer)
-
-    def test_the_background_is_started_without_an_environment(self):
-        """clearenv() sets glibc's `environ` to NULL; PoCL launches nothing without PATH."""
-        done = run(KILN, "serve", "--overlay", self.overlay, "--", APPLICATION, "clearenv",
-                   header(1), BUILD[0], KILN_BACKGROUND="1")
-        self.assertEqual((done.code, done.output), (0, ""), done.error)
-        must("overlay", "build", self.overlay)  # waits for the background's end
-
-    def check_background(self, layer):
-        """Two starts with a background build, and then the build's end."""
-        running = [start(KILN, "serve", "--layer", layer, "--overlay", self.overlay, "--",
-                         APPLICATION, *self.START, KILN_BACKGROUND="1") for _ in range(2)]
+        running = [start(KILN, "serve", "--overlay", self.overlay, "--", APPLICATION, *self.START,
+                         KILN_BACKGROUND="1") for _ in range(2)]
         for process in running:
             self.assertEqual(finish(process).code, 0)
         for _ in range(1200):  # it gives way to every other test
@@ -375,6 +353,12 @@ class Noted(Steps):
         self.assertEqual(self.names(), [])
         self.assertEqual(self.start()["outcome"], "served")
         must("overlay", "build", self.overlay)  # waits for the processes' end
+
+    def test_an_application_without_an_environment(self):
+        """clearenv() sets glibc's `environ` to NULL; PoCL launches nothing without PATH."""
+        done = run(KILN, "serve", "--overlay", self.overlay, "--", APPLICATION, "clearenv",
+                   header(1), BUILD[0])
+        self.assertEqual((done.code, done.output), (0, ""), done.error)
 
     def test_a_killed_build_goes_on(self):
         """At whatever moment: no note is lost, and none is built in vain."""
@@ -439,7 +423,7 @@ class Noted(Steps):
         alone = run(APPLICATION, *self.START)
         done = run(KILN, "serve", "--overlay", self.overlay, "--", APPLICATION, *self.START)
         self.assertEqual((done.code, done.output), (0, alone.output), done.error)
-        said = [line for line in done.error.splitlines() if line.startswith("kiln layer: not kept: ")]
+        said = [line for line in done.error.splitlines() if line.startswith("kiln layer: not noted: ")]
         self.assertEqual(len(said), 1, done.error)
 
 

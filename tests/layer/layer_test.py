@@ -34,9 +34,8 @@ KIND = {"key_hash", "model", "driver"}  # where there is a program, of one kind 
 USUAL = re.compile(r"kiln: (\d+ programs? recorded in|nothing was recorded)"
                    r"|kiln layer: this run compiles programs")
 OUTCOMES = {"served", "compiled", "passed"}
-# Where the driver has its binary ready, the layer keeps it; elsewhere keep() makes it. No process
-# does so in the background, where a test would not see its end.
-KEPT = ("; the overlay keeps it", "; it is noted for 'kiln overlay build', which is not started")
+# keep() builds it: kiln serve does not in these tests, which would not see its end.
+KEPT = "; it is noted for 'kiln overlay build'"
 
 # What docs/use/layer.md says that an application can see: lines that begin so are not compared.
 # PoCL says that what was built before options that it refuses is still an executable.
@@ -133,7 +132,7 @@ def is_kept(line):
 
 
 def keep(overlay):
-    """Does what the background would do for an overlay after a start."""
+    """Does what kiln serve would do for an overlay after a start."""
     must("overlay", "build", overlay)
 
 

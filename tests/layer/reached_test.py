@@ -112,7 +112,7 @@ class Reached(unittest.TestCase):
         done = run(*serving("--overlay", self.overlay, "--report", self.report))
         took = sum(line["milliseconds"] for line in lines_of(self.report)
                    if line["outcome"] != "served")
-        kept = [line for line in said(done) if "keeps them for later runs" in line]
+        kept = [line for line in said(done) if "notes them for later runs" in line]
         self.assertEqual(len(kept), 1 if took > 2000 else 0, (took, done.error))
 
     def test_a_report_that_cannot_be_written(self):

@@ -43,6 +43,7 @@ CONTENTS = {
     "kiln": [r"bin/kiln", r"LIB/cmake/kiln/kilnBuilderTargets(-\w+)?\.cmake",
              r"share/kiln/known-bad\.toml", r"share/kiln/virtual/[\w.-]+",
              r"share/kiln/watch/(run\.sh|kiln-watch\.(path|service|spec))",
+             r"lib/systemd/user/kiln-overlay@\.(service|timer)",
              r"share/man/man1/kiln\.1\.gz",
              r"share/bash-completion/completions/kiln", r"share/zsh/site-functions/_kiln",
              r"share/fish/vendor_completions\.d/kiln\.fish", r"share/doc/kiln/README\.md",

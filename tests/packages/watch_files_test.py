@@ -20,6 +20,7 @@ from commands import run
 
 SOURCE = Path(sys.argv[1]).resolve()
 FILES = SOURCE / "cmake" / "watch"
+UNITS = SOURCE / "cmake" / "systemd"
 CALL = "watch --state /var/lib/app --pack a file.kiln"
 CONTROL = """Package: {name}
 Version: {version}
@@ -116,10 +117,10 @@ class Files(unittest.TestCase):
 
     def test_systemd_accepts_the_units(self):
         self.need("systemd-analyze")
-        for unit in ("kiln-watch.service", "kiln-watch.path"):
-            done = subprocess.run(["systemd-analyze", "verify", "--man=no", FILES / unit],
+        for unit in (FILES / "kiln-watch.service", FILES / "kiln-watch.path", *UNITS.iterdir()):
+            done = subprocess.run(["systemd-analyze", "verify", "--man=no", unit],
                                   capture_output=True, text=True, check=False)
-            told = [line for line in done.stderr.splitlines() if "kiln-watch" in line]
+            told = [line for line in done.stderr.splitlines() if unit.stem in line]
             self.assertEqual((done.returncode, told), (0, []))
 
     def test_at_boot_each_application_has_its_own_file_and_owner(self):

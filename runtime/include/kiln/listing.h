@@ -20,7 +20,7 @@ typedef struct kiln_pack_kernel {
   const char *variant; /**< Name of the variant, for kiln_load(). */
   const char *options; /**< Build options of the variant; may be "". */
   const char *kernel;  /**< Name of the kernel, for kiln_kernel_create() or clCreateKernel. */
-  uint32_t arguments;  /**< Number of arguments. */
+  uint32_t arguments;  /**< Number of arguments; UINT32_MAX: not known, of a recorded program. */
 } kiln_pack_kernel;
 
 /** Called once per kernel. The struct is valid during the call; its strings live as long as the

@@ -13,10 +13,10 @@
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/descriptor.hpp"
 #include "kiln/packs/text.hpp"
-#include "runtime/cached/store_program.hpp"
 #include "runtime/layer/base/devices.hpp"
 #include "runtime/layer/base/process.hpp"
 #include "runtime/layer/base/settings.hpp"
+#include "runtime/load/build.hpp"
 #include "runtime/load/rungs.hpp"
 #include "runtime/reports/report_folder.hpp"
 #include "runtime/text/json.hpp"
@@ -27,6 +27,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 std::atomic<bool> was_launched{false};
+std::atomic<bool> was_noted{false};
 
 const char *outcome_of(const Built &built) {
   if (built.refused) return "refused";
@@ -123,9 +124,9 @@ void note_compilation(const Built &built) {
   const std::int64_t before = all.fetch_add(took);
   const std::int64_t limit = std::chrono::microseconds(kLongCompilation).count();
   if (before > limit || before + took <= limit) return;
-  complain(settings().overlay.empty()
-               ? "this run compiles programs that no pack has; a report names them (--report)"
-               : "this run compiles programs; the overlay keeps them for later runs");
+  complain(was_noted
+               ? "this run compiles programs, and notes them for later runs"
+               : "this run compiles programs that no pack has; a report names them (--report)");
 }
 
 }  // namespace
@@ -150,6 +151,8 @@ void report_start() {
   });
 }
 
+void report_noted() { was_noted = true; }
+
 void report_build(const Built &built, cl_program made) {
   const std::string time = milliseconds(since(built.start));
   note_compilation(built);
@@ -157,7 +160,7 @@ void report_build(const Built &built, cl_program made) {
   const Devices devices = made == nullptr ? Devices() : devices_of(made);
   std::string what;
   add_text("program", built.program, &what);
-  add_list("kernels", made == nullptr ? built.kernels : cached::kernel_names(next_table(), made),
+  add_list("kernels", made == nullptr ? built.kernels : runtime::kernel_names(next_table(), made),
            &what);
   add_list("devices", device_names(devices), &what);
   add_kind(devices, &what);

@@ -36,12 +36,14 @@ const std::string &this_process();
 // Reports that the layer was reached: "started".
 void report_start();
 
-// Reports a build: "served", "compiled" (from the pack's source, for the overlay), "passed" or
-// "refused", with the names of the kernels and devices of `made`, which may be null: then of the
-// kernels of `built`. Also with the time
-// since `built.start`, which the application waited unless it asked for a callback. Under `kiln
-// serve`, also says on standard error, once, that programs have been compiled for over
-// kLongCompilation.
+// Tells the report that a program was noted for later runs.
+void report_noted();
+
+// Reports a build: "served", "compiled" (from the pack's source), "passed" or "refused", with the
+// names of the kernels and devices of `made`, which may be null: then of the kernels of `built`.
+// Also with the time since `built.start`, which the application waited unless it asked for a
+// callback. Under `kiln serve`, also says on standard error, once, that programs have been compiled
+// for over kLongCompilation, and whether any was noted.
 inline constexpr std::chrono::seconds kLongCompilation{2};
 void report_build(const Built &built, cl_program made);
 

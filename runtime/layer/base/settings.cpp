@@ -82,7 +82,6 @@ Settings read_settings() {
   made.packs = packs();
   made.overlay = variable("KILN_OVERLAY");
   use_shared(&made);
-  made.background = variable("KILN_BACKGROUND") != "0";
   made.tuned = variable("KILN_TUNED") != "0";
   made.report = variable("KILN_REPORT");
   if (!made.record) made.require = required();

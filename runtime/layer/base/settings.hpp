@@ -33,7 +33,6 @@ struct Settings {
   // KILN_SHARED: folder that users share, and `overlay` is this user's in it; empty: none.
   std::string shared;
   std::vector<std::string> keys;  // KILN_KEYS: public keys whose packs of other users are used
-  bool background = true;         // start `kiln overlay build`; off with KILN_BACKGROUND=0
   bool tuned = true;              // use measured work-group sizes; off with KILN_TUNED=0
   std::string report;             // KILN_REPORT: file for a JSON line per program; empty: none
   std::string report_folder;      // KILN_REPORT_DIR: the same as a file per process; empty: none

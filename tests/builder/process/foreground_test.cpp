@@ -4,6 +4,9 @@
 
 #include <csignal>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "builder/process/child_process.hpp"
 #include "tests/support/catch.hpp"
 
@@ -32,9 +35,46 @@ TEST_CASE("a program that cannot be executed gives errno", "[foreground]") {
   CHECK(run_foreground({"/"}, [] {}).code == EACCES);
 }
 
-TEST_CASE("the terminal's signals do not end the parent, others are passed on", "[foreground]") {
-  CHECK(run_shell("kill -INT $PPID; kill -QUIT $PPID; exit 4").code == 4);
-  CHECK(run_shell("trap 'exit 5' TERM; kill -TERM $PPID; while :; do :; done").code == 5);
+TEST_CASE("signals that a process sends are passed on", "[foreground]") {
+  for (const std::string signal : {"INT", "QUIT", "TERM", "HUP", "USR1", "USR2", "WINCH"}) {
+    INFO(signal);
+    CHECK(run_shell("trap 'exit 5' " + signal + "; kill -" + signal + " $PPID; while :; do :; done")
+              .code == 5);
+  }
+}
+
+TEST_CASE("the parent looks again and again, and ends the zombies of others", "[foreground]") {
+  unsigned looks = 0;
+  pid_t other = 0;
+  const Meanwhile meanwhile{std::chrono::milliseconds(10), [&] {
+                              if (++looks == 1) other = fork_child([] { return 0; });
+                            }};
+  const ProcessExit exit = run_foreground(
+      {"sh", "-c", "kill -USR1 $PPID; sleep 0.3; exit 9"}, [] { std::signal(SIGUSR1, SIG_IGN); },
+      &meanwhile);
+  CHECK(exit.code == 9);
+  CHECK(looks >= 2);
+  REQUIRE(other > 0);
+  CHECK(waitpid(other, nullptr, WNOHANG) == -1);
+  sigset_t mask;
+  sigprocmask(SIG_SETMASK, nullptr, &mask);
+  CHECK(sigismember(&mask, SIGCHLD) == 0);
+}
+
+TEST_CASE("a program ends with its parent", "[foreground]") {
+  Pipe pipe;
+  REQUIRE(pipe.open() == 0);
+  const pid_t parent = fork_child([&] {
+    const int fd = dup(pipe.write.get());  // which the program inherits
+    (void)run_foreground({"sleep", "60"}, [] {});
+    return fd;
+  });
+  pipe.write.close();
+  usleep(100'000);
+  kill(parent, SIGKILL);
+  CHECK(wait_for(parent).code == SIGKILL);
+  char byte = 0;
+  CHECK(read(pipe.read.get(), &byte, 1) == 0);  // the last holder is gone
 }
 
 TEST_CASE("the parent's handlers are there again afterwards, and the program has none",

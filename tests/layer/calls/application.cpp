@@ -11,8 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "kiln/packs/linked_source.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/api/api.hpp"
+#include "runtime/cached/store_program.hpp"
 #include "runtime/opencl/library.hpp"
 #include "runtime/source/whole_program.hpp"
 
@@ -199,9 +201,8 @@ void Apart::run(const Variables &variables,
     CHECK(status == 0);
     return;
   }
-  for (const char *name :
-       {"KILN_LAYER", "KILN_PACK", "KILN_OVERLAY", "KILN_SPOOL", "KILN_REPORT", "KILN_REPORT_DIR",
-        "KILN_TUNED", "KILN_BACKGROUND", "CPATH", "POCL_CACHE_DIR"}) {
+  for (const char *name : {"KILN_LAYER", "KILN_PACK", "KILN_OVERLAY", "KILN_SPOOL", "KILN_REPORT",
+                           "KILN_REPORT_DIR", "KILN_TUNED", "CPATH", "POCL_CACHE_DIR"}) {
     unsetenv(name);
   }
   setenv("KILN_PACK_PATH", "", 1);
@@ -264,13 +265,79 @@ std::vector<std::string> files_in(const fs::path &path) {
   return names;
 }
 
-packs::Contents contents_of(const std::vector<Packed> &programs) {
+namespace {
+
+kiln_opencl bare_driver() {
   const cl_icd_dispatch table = driver_table();
   auto opencl = std::make_shared<runtime::OpenCL>();
 #define KILN_TAKE(name) opencl->name = table.name;
   KILN_OPENCL_REQUIRED(KILN_TAKE)
 #undef KILN_TAKE
-  kiln_opencl from{opencl};
+  return {opencl};
+}
+
+std::string bytes_of(const packs::BlobSource &blob) {
+  packs::Bytes bytes;
+  REQUIRE(blob.read(&bytes).ok());
+  return {bytes.begin(), bytes.end()};
+}
+
+// The text that the driver makes of a program: behind a module's header, and all parts of a link.
+std::string text_of(std::string_view text, bool is_il) {
+  if (is_il) return std::string(text.substr(20));
+  std::vector<packs::LinkedPart> parts;
+  if (!packs::is_linked_source(text)) return std::string(text);
+  REQUIRE(packs::read_linked_source(text, &parts));
+  std::string all;
+  for (const packs::LinkedPart &part : parts) all += text_of(part.source, part.is_il);
+  return all;
+}
+
+// Makes the binary of a noted program.
+void build_one(const fs::path &overlay, const cached::Driver &driver, const std::string &name,
+               const fs::path &note) {
+  std::shared_ptr<const packs::Pack> pack;
+  packs::Contents contents;
+  REQUIRE(packs::Pack::open_file(note.c_str(), &pack).ok());
+  REQUIRE(packs::read_contents(pack, &contents).ok());
+  const packs::Variant &variant = contents.programs[0].variants[0];
+  const std::string text = variant.source ? text_of(bytes_of(*variant.source), false)
+                                          : text_of(bytes_of(*variant.il64), true);
+  const std::string binary = binary_of(name, text);
+  packs::Target target;
+  target.key = driver.key;
+  target.identity = {{"device_name", name},
+                     {"driver_version", kiln::test::driver().driver_version}};
+  target.binaries.push_back(
+      {variant.hash, packs::BlobSource(packs::Bytes(binary.begin(), binary.end())), {}, {}});
+  contents.targets.push_back(target);
+  const packs::Status status = cached::write_cached(overlay.string(), driver, std::move(contents));
+  INFO(status.message);
+  REQUIRE(status.ok());
+  fs::remove(note);
+}
+
+}  // namespace
+
+void build_noted(const fs::path &overlay) {
+  if (!fs::is_directory(overlay / "noted")) return;
+  kiln_opencl from = bare_driver();
+  for (std::size_t i = 0; i < driver().names.size(); ++i) {
+    kiln_device *device = nullptr;
+    REQUIRE(kiln_device_from_cl(&from, driver_device(i), &device, nullptr) == KILN_OK);
+    const cached::Driver of = cached::driver_of(*device->device);
+    kiln_device_release(device);
+    const fs::path folder = overlay / "noted" / cached::driver_name(of);
+    for (const std::string &file : files_in(folder)) {
+      if (fs::path(file).extension() == ".kiln") {
+        build_one(overlay, of, driver().names[i], folder / file);
+      }
+    }
+  }
+}
+
+packs::Contents contents_of(const std::vector<Packed> &programs) {
+  kiln_opencl from = bare_driver();
   packs::Contents contents;
   std::uint8_t number = 0;
   for (const Packed &packed : programs) {

@@ -54,8 +54,7 @@ class Application {
 };
 
 // Runs `use` in a new process under the layer with these variables, and checks there that nothing
-// of it is left in the driver. `devices`: as many as the context has. A file "kiln" beside the link
-// to the layer is the builder.
+// of it is left in the driver. `devices`: as many as the context has.
 struct Apart {
   const TemporaryFolder &folder;
   std::size_t devices = 1;
@@ -81,6 +80,8 @@ struct Packed {
   std::vector<std::string> devices;
 };
 packs::Contents contents_of(const std::vector<Packed> &programs);
+// Does what `kiln overlay build` does: makes the binaries of what is noted.
+void build_noted(const std::filesystem::path &overlay);
 void write(const packs::Contents &contents, const std::filesystem::path &path);
 
 }  // namespace kiln::test

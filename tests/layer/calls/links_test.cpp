@@ -19,6 +19,7 @@ struct Links {
            std::size_t devices = 1) const {
     variables.emplace_back("KILN_REPORT", report().string());
     Apart{folder, devices}.run(variables, use);
+    build_noted(folder.path() / "overlay");
   }
 
   Variables pack(const std::vector<Packed> &programs) const {
@@ -169,7 +170,8 @@ TEST_CASE(
     link_both(a);
     link_both(a, "-x");
   });
-  CHECK(outcomes(links.report()) == Outcomes(2, "passed, no pack has it; the overlay keeps it"));
+  CHECK(outcomes(links.report()) ==
+        Outcomes(2, "passed, no pack has it; it is noted for 'kiln overlay build'"));
   std::filesystem::remove(links.report());
   links.run(links.overlay(), [](const Application &a) {
     link_both(a);
@@ -191,9 +193,10 @@ TEST_CASE(
     a.release(a.compiled(kPartA, "-DB"));
     CHECK(calls_of("clCompileProgram") == 3);
   });
-  CHECK(outcomes(links.report()) == Outcomes{"served, exact", "served, exact",
-                                             "passed, no pack has it; the overlay keeps it",
-                                             "passed, no pack has it; the overlay keeps it"});
+  CHECK(outcomes(links.report()) ==
+        Outcomes{"served, exact", "served, exact",
+                 "passed, no pack has it; it is noted for 'kiln overlay build'",
+                 "passed, no pack has it; it is noted for 'kiln overlay build'"});
 
   // The overlay's files are packs, of which one here has other programs before the link.
   std::filesystem::remove(links.report());
@@ -247,10 +250,9 @@ TEST_CASE("a link of one program is named by the options of its compilation and 
     a.release(a.built(kAlone, "-DX=\"1 -w\""));
   };
   links.run(links.overlay(), use);
-  const std::string kept = "passed, no pack has it; the overlay keeps it";
+  const std::string kept = "passed, no pack has it; it is noted for 'kiln overlay build'";
   const std::string served = "served, exact";
-  CHECK(outcomes(links.report()) ==
-        Outcomes{kept, kept, kept, kept, kept, served, served, kept, kept});
+  CHECK(outcomes(links.report()) == Outcomes(9, kept));
   std::filesystem::remove(links.report());
   links.run(links.overlay(), [&](const Application &a) {
     use(a);
@@ -287,7 +289,7 @@ TEST_CASE("a module whose constants are set after its compilation is linked by t
   });
   const Outcomes told = outcomes(links.report());
   REQUIRE(told.size() == 2);
-  CHECK(told[0] == "passed, no pack has it; the overlay keeps it");
+  CHECK(told[0] == "passed, no pack has it; it is noted for 'kiln overlay build'");
   CHECK(mentions(told[1], "it is not of programs that were compiled from source"));
 }
 
@@ -329,7 +331,7 @@ TEST_CASE("links that the layer cannot name are the driver's") {
         a.release(one);
       },
       2);
-  const std::string kept = "passed, no pack has it; the overlay keeps it";
+  const std::string kept = "passed, no pack has it; it is noted for 'kiln overlay build'";
   CHECK(outcomes(links.report()) == Outcomes{parts, kept, parts, parts, parts, parts});
 }
 
@@ -347,7 +349,7 @@ TEST_CASE("a library names the links that use it") {
   };
   links.run(links.overlay(), use);
   links.run(links.overlay(), use);
-  const std::string kept = "passed, no pack has it; the overlay keeps it";
+  const std::string kept = "passed, no pack has it; it is noted for 'kiln overlay build'";
   CHECK(outcomes(links.report()) == Outcomes{"passed, it is a library", kept,
                                              "passed, no pack has it; it has no kernels",
                                              "passed, it is a library", "served, exact",
@@ -379,7 +381,7 @@ TEST_CASE("headers of a compilation are part of its text") {
     use(a);
     CHECK(calls_of("clLinkProgram") == 0);
   });
-  const std::string kept = "passed, no pack has it; the overlay keeps it";
+  const std::string kept = "passed, no pack has it; it is noted for 'kiln overlay build'";
   CHECK(outcomes(links.report()) == Outcomes{kept, "served, exact"});
 
   // Another text in the header, two headers, and a header that the layer has not seen.

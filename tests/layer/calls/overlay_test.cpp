@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the overlay keeps of programs that no pack has, and what the next start makes of it.
-#include <cerrno>
-
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/cached/cached_files.hpp"
@@ -15,9 +12,7 @@ namespace fs = std::filesystem;
 
 constexpr char kKept[] = "kernel void f(int a) {}";
 const std::string kNoPack = "passed, no pack has it";
-const std::string kIsKept = kNoPack + "; the overlay keeps it";
-const std::string kIsNoted =
-    kNoPack + "; it is noted for 'kiln overlay build', which is not started";
+const std::string kIsNoted = kNoPack + "; it is noted for 'kiln overlay build'";
 
 using Outcomes = std::vector<std::string>;
 
@@ -25,13 +20,14 @@ struct Starts {
   fs::path overlay() const { return folder.path() / "overlay"; }
   fs::path report() const { return folder.path() / "report"; }
 
-  // Runs a start, and returns what its report says.
+  // Runs a start, then builds what it noted, and returns what its report says.
   Outcomes run(const std::function<void(const Application &)> &use, std::size_t devices = 1,
                Variables variables = {}) const {
     fs::remove(report());
     variables.emplace_back("KILN_OVERLAY", overlay().string());
     variables.emplace_back("KILN_REPORT", report().string());
     Apart{folder, devices}.run(variables, use);
+    if (builds) build_noted(overlay());
     return outcomes(report());
   }
 
@@ -46,11 +42,15 @@ struct Starts {
   fs::path noted_folder() const { return *fs::directory_iterator(overlay() / "noted"); }
 
   TemporaryFolder folder;
+  bool builds = true;
 };
 
-// PoCL's binary is made at launches, so its programs are noted.
+// PoCL's binary is made at launches, so these are noted. Nothing builds here.
 struct PoclStarts : Starts {
-  PoclStarts() { driver().platform = "Portable Computing Language"; }
+  PoclStarts() {
+    driver().platform = "Portable Computing Language";
+    builds = false;
+  }
   PoclStarts(const PoclStarts &) = delete;
   PoclStarts &operator=(const PoclStarts &) = delete;
   ~PoclStarts() { driver() = Driver(); }
@@ -76,7 +76,7 @@ TEST_CASE("what the driver compiled is loaded at the next start") {
     build_it(a);
     a.release(a.built(kKept, nullptr));  // NULL is no other text
     a.release(a.built("void h() {}"));
-  }) == Outcomes{kIsKept, "served, exact", kNoPack + "; it has no kernels"});
+  }) == Outcomes{kIsNoted, kIsNoted, kNoPack + "; it has no kernels"});
   CHECK(starts.run([](const Application &a) {
     const cl_program program = a.built(kKept);
     CHECK(driver().built == std::vector<std::string>{std::string(kKept) + ", NULL"});
@@ -87,26 +87,26 @@ TEST_CASE("what the driver compiled is loaded at the next start") {
 
 TEST_CASE("the report names the driver that an overlay was made with") {
   const Starts starts;
-  CHECK(starts.run(build_it) == Outcomes{kIsKept});
+  CHECK(starts.run(build_it) == Outcomes{kIsNoted});
   driver().driver_version = "2.0";
   CHECK(starts.run(build_it) ==
         Outcomes{kNoPack + "; the overlay has it for First (driver 1.0), not for First (driver "
-                           "2.0); the overlay keeps it"});
+                           "2.0); it is noted for 'kiln overlay build'"});
   CHECK(starts.run(build_it) == Outcomes{"served, exact"});
   driver() = Driver();
   // The same strings, but something else in the key.
   fs::remove_all(starts.overlay());
-  CHECK(starts.run(build_it) == Outcomes{kIsKept});
+  CHECK(starts.run(build_it) == Outcomes{kIsNoted});
   driver().device_version = "OpenCL 3.0 other texts";
   CHECK(starts.run(build_it) ==
         Outcomes{kNoPack + "; the overlay has it from before the driver or system "
-                           "changed; the overlay keeps it"});
+                           "changed; it is noted for 'kiln overlay build'"});
   driver() = Driver();
 }
 
 TEST_CASE("a damaged file of the overlay is made again") {
   const Starts starts;
-  CHECK(starts.run(build_it) == Outcomes{kIsKept});
+  CHECK(starts.run(build_it) == Outcomes{kIsNoted});
   const auto damage = [&](std::size_t from_end) {
     for (const auto &entry : fs::directory_iterator(starts.overlay())) {
       if (entry.path().extension() != ".kiln") continue;
@@ -119,7 +119,7 @@ TEST_CASE("a damaged file of the overlay is made again") {
   };
   damage(3);
   CHECK(starts.run(build_it) ==
-        Outcomes{"passed, the overlay's file is damaged; the overlay keeps it"});
+        Outcomes{"passed, the overlay's file is damaged; it is noted for 'kiln overlay build'"});
   CHECK(starts.run(build_it) == Outcomes{"served, overlay"});  // what was compiled meanwhile
 }
 
@@ -139,7 +139,8 @@ TEST_CASE("each device of a program has its own file") {
     CHECK(a.build(program) == CL_SUCCESS);
     a.release(program);
   };
-  CHECK(starts.run(all, 2) == Outcomes{"passed, no pack has it; the overlay keeps it"});
+  CHECK(starts.run(all, 2) ==
+        Outcomes{"passed, no pack has it; it is noted for 'kiln overlay build'"});
   CHECK(starts.run(all, 2) == Outcomes{"served, exact"});
   CHECK(starts.run(build_it) == Outcomes{"served, exact"});
 }
@@ -164,7 +165,7 @@ TEST_CASE("a build with a callback is kept, and the callback comes after that") 
     CHECK(a.text_of(program, CL_PROGRAM_KERNEL_NAMES) == "f");
     a.release(program);
   };
-  CHECK(starts.run(build) == Outcomes{kIsKept});
+  CHECK(starts.run(build) == Outcomes{kIsNoted});
   CHECK(starts.run(build) == Outcomes{"served, exact"});
 }
 
@@ -184,7 +185,7 @@ TEST_CASE("a program with files is named after their texts, which stand for it")
     a.release(kernel);
     a.release(program);
   };
-  CHECK(starts.run(build) == Outcomes{kIsKept});
+  CHECK(starts.run(build) == Outcomes{kIsNoted});
   CHECK(starts.run([&](const Application &a) {
     build(a);
     CHECK(calls_of("clCreateProgramWithBinary") == 1);
@@ -205,7 +206,7 @@ TEST_CASE("a program with files is named after their texts, which stand for it")
     a.release(broken);
   }) == Outcomes{"passed, the driver does not build the text that has its files in it",
                  "passed, the driver does not build it"});
-  CHECK(starts.run(build) == Outcomes{kIsKept});
+  CHECK(starts.run(build) == Outcomes{kIsNoted});
 }
 
 TEST_CASE("a driver that may not find the files builds first what the application gave") {
@@ -225,7 +226,7 @@ TEST_CASE("a driver that may not find the files builds first what the applicatio
     CHECK(!mentions(driver().built.back(), "#include"));
     a.release(program);
   });
-  CHECK(told == Outcomes{"passed, the driver does not build it", kIsKept});
+  CHECK(told == Outcomes{"passed, the driver does not build it", kIsNoted});
 }
 
 TEST_CASE("a driver that compiles at launches has programs and launches noted") {
@@ -335,59 +336,15 @@ TEST_CASE("where a pack has only the source, the program is noted for the overla
   CHECK(told ==
         Outcomes{"passed, overlay: the overlay has no binary of this variant; exact: the target "
                  "has no binary "
-                 "of this variant; it is noted for 'kiln overlay build', which is not started",
+                 "of this variant; it is noted for 'kiln overlay build'",
                  "served, exact"});
   CHECK(starts.noted() == Outcomes{name_of_program(kKept) + ".kiln"});
-  // For several devices, it is noted, too, and without an overlay it is compiled.
+  // Without an overlay it is compiled.
   fs::remove(starts.report());
   Apart{starts.folder}.run({pack[0], {"KILN_REPORT", starts.report().string()}}, use);
   CHECK(outcomes(starts.report()) ==
         Outcomes{"compiled, source, exact: the target has no binary of this variant",
                  "served, exact"});
-}
-
-TEST_CASE("a driver whose binary is ready keeps what it compiled from a pack's source") {
-  const Starts starts;
-  write(contents_of({{kKept, "", {}}, {"kernel void g() {}", "", {"First"}}}),
-        starts.folder.path() / "p.kiln");
-  const Variables pack = {{"KILN_PACK", (starts.folder.path() / "p.kiln").string()}};
-  const Outcomes first = starts.run(build_it, 1, pack);
-  REQUIRE(first.size() == 1);
-  CHECK(mentions(first[0], "compiled, source, "));
-  CHECK(starts.run(build_it, 1, pack) == Outcomes{"served, overlay"});
-}
-
-TEST_CASE("kiln beside the layer is started for what was noted, as no child of the application") {
-  const PoclStarts starts;
-  const fs::path kiln = starts.folder.write(
-      "kiln",
-      "#!/bin/sh\nd=$(dirname \"$0\")\n"
-      "echo \"$@ ${OPENCL_LAYERS-none} ${KILN_SEEN-none}\" > \"$d/words.part\"\n"
-      "mv \"$d/words.part\" \"$d/words\"\n");
-  const Variables variables = {{"OPENCL_LAYERS", "some"}, {"KILN_SEEN", "seen"}};
-  const auto use = [](const Application &a) {
-    errno = EINTR;
-    build_and_launch(a);
-    CHECK(waitpid(-1, nullptr, WNOHANG | __WALL) == -1);
-    CHECK(errno == ECHILD);
-  };
-  // It is no program yet.
-  CHECK(starts.run(use, 1, variables) == Outcomes{kIsNoted});
-  fs::permissions(kiln, fs::perms::owner_all);
-  Variables off = variables;
-  off.emplace_back("KILN_BACKGROUND", "0");
-  CHECK(starts.run(use, 1, off) == Outcomes{kIsNoted});
-  CHECK(!fs::exists(starts.folder.path() / "words"));
-  std::string process;
-  CHECK(starts.run(
-            [&](const Application &a) {
-              use(a);
-              const std::string words = (starts.folder.path() / "words").string();
-              for (int i = 0; i < 10'000 && access(words.c_str(), F_OK) != 0; ++i) usleep(1000);
-              CHECK(read_file(words) == "overlay build " + starts.overlay().string() + " --after " +
-                                            std::to_string(getpid()) + " -j1 none seen\n");
-            },
-            1, variables) == Outcomes{kNoPack + "; it is noted for the overlay"});
 }
 
 TEST_CASE("a binary of the application's own that killed two processes is refused") {

@@ -57,6 +57,9 @@ inline constexpr std::uint8_t kSizeClasses = 3;
 inline constexpr std::uint64_t kMediumWorkItems = 65'536;    // small is below
 inline constexpr std::uint64_t kLargeWorkItems = 1'048'576;  // medium is below
 
+// The number of arguments of a kernel that nobody but an application has created yet.
+inline constexpr std::uint32_t kUnknownArguments = 0xffffffff;
+
 constexpr SizeClass size_class(std::uint64_t work_items) {
   if (work_items < kMediumWorkItems) return SizeClass::small;
   return work_items < kLargeWorkItems ? SizeClass::medium : SizeClass::large;
