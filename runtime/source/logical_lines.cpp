@@ -46,6 +46,7 @@ class Scanner {
     line.first_line = line_;
     line_of_ = &line;
     is_directive_ = false;
+    directive_ = {};
     last_ = '\n';
     while (!done() && line_end(0) == 0) step();
     if (!done()) {
@@ -153,23 +154,48 @@ class Scanner {
   // Compilers do not look for comments in the message of #error, nor in <...>.
   void check_comment() {
     if (!is_directive_) return;
-    const Directive directive = directive_of(*line_of_);
-    const bool is_message = directive.name == "error" || directive.name == "warning";
+    const std::string_view name = directive_name();
+    const bool is_message = name == "error" || name == "warning";
     if (is_message && peek(1) == '*') doubt("a comment in #error or #warning");
-    const std::string_view operands = std::string_view(line_of_->code).substr(directive.operands);
-    if (operands.starts_with('<') && operands.find('>') == std::string_view::npos) {
-      doubt("a comment within <...>");
-    }
+    if (is_within_angles()) doubt("a comment within <...>");
+  }
+
+  // Returns the name that directive_of() finds in the line so far. Literals and comments ask for it
+  // again and again, so the search goes on from where it ended.
+  std::string_view directive_name() {
+    const std::string_view code = line_of_->code;
+    const auto skip = [code](std::size_t at, bool (*is_skipped)(char)) {
+      while (at < code.size() && is_skipped(code[at])) ++at;
+      return at;
+    };
+    DirectiveSoFar &so_far = directive_;
+    so_far.name = skip(so_far.name, is_space_in_line);
+    so_far.name_end = skip(std::max(so_far.name_end, so_far.name), is_word_character);
+    so_far.operands = skip(std::max(so_far.operands, so_far.name_end), is_space_in_line);
+    return code.substr(so_far.name, so_far.name_end - so_far.name);
+  }
+
+  // Returns whether a '<' begins the operands and no '>' has followed. Call after directive_name().
+  bool is_within_angles() {
+    const std::string_view code = line_of_->code;
+    if (directive_.operands >= code.size() || code[directive_.operands] != '<') return false;
+    std::size_t &close = directive_.close;
+    close = std::min(code.find('>', std::max(close, directive_.operands)), code.size());
+    return close == code.size();
   }
 
   // 1'000 is a number in C++, and don't may stand in #error or a skipped group: a compiler may or
   // may not see a literal, which must make no difference for the rest of the line.
   void check_apostrophe() {
-    const std::string_view line = text_.substr(at_, text_.find('\n', at_) - at_);
-    const bool is_plain = line.find_first_of("\"\\") == std::string_view::npos &&
-                          line.find("//") == std::string_view::npos &&
-                          line.find("/*") == std::string_view::npos;
-    if (!is_plain) doubt("a quote behind a word");
+    // A line may have many apostrophes: no byte is read twice.
+    for (mark_ = std::max(mark_, at_); mark_ < text_.size(); ++mark_) {
+      if (text_[mark_] == '\n') return;
+      const bool begins_comment =
+          text_[mark_] == '/' && mark_ + 1 < text_.size() && is_comment_mark(text_[mark_ + 1]);
+      if (begins_comment || text_[mark_] == '"' || text_[mark_] == '\\') {
+        return doubt("a quote behind a word");
+      }
+    }
   }
 
   // A literal that does not end is text in a skipped group, such as an apostrophe. R"(...)" is a
@@ -178,8 +204,7 @@ class Scanner {
     if (quote == '"' && last_ == 'R') doubt("a raw string");
     if (quote == '\'' && is_word_character(last_)) check_apostrophe();
     // Neither a character nor a file's name becomes a directive of an assembler.
-    const bool is_name =
-        quote == '\'' || (is_directive_ && names_file(directive_of(*line_of_).name));
+    const bool is_name = quote == '\'' || (is_directive_ && names_file(directive_name()));
     bool has_comment = false, has_block = false;
     keep(1);
     while (!done() && line_end(0) == 0 && peek(0) != quote) {
@@ -223,11 +248,19 @@ class Scanner {
     if (!found_.doubt) found_.doubt = Doubt{std::min(at_, text_.size()), what};
   }
 
+  // Offsets in the code of the line at hand, which has a directive.
+  struct DirectiveSoFar {
+    std::size_t name = 1, name_end = 1, operands = 1;
+    std::size_t close = 0;  // no '>' of the operands is before
+  };
+
   std::string_view text_;
   const TakeWord &take_word_;
   ScannedText found_;
+  DirectiveSoFar directive_;
   LogicalLine *line_of_ = nullptr;  // the line at hand
   std::size_t at_ = 0;
+  std::size_t mark_ = 0;  // of check_apostrophe()
   std::size_t line_ = 1;
   bool is_directive_ = false;
   char last_ = '\n';  // the byte before, without splices; a blank for a comment

@@ -305,3 +305,22 @@ TEST_CASE("kernels are named, and no other functions", "[source]") {
   CHECK(kernels_in("\"kernel void a\"; void b()").empty());
   CHECK(kernels_in("").empty());
 }
+
+// A reader that goes back for each apostrophe, comment or literal would take hours.
+TEST_CASE("A line of megabytes is read once") {
+  const auto many = [](std::string_view part) {
+    std::string text;
+    for (std::size_t i = 0; i < 500'000; ++i) text += part;
+    return text;
+  };
+  const std::string blanks(2'000'000, ' ');
+  CHECK(doubt_of(many("x'a'")).empty());
+  CHECK(doubt_of("#if 0\n" + many("don't ") + "\n#endif\n").empty());
+  CHECK(doubt_of(many("x'a'") + "\"\"") == "a quote behind a word");
+  CHECK(doubt_of("#define A " + many("x'a'")).empty());
+  CHECK(doubt_of("#include <" + blanks + many("/**/")) == "a comment within <...>");
+  CHECK(doubt_of("#include <" + blanks + ">" + many("/**/")).empty());
+  CHECK(doubt_of("#error " + many("/**/")) == "a comment in #error or #warning");
+  CHECK(doubt_of("#" + many("/**/") + "define A").empty());
+  CHECK(doubt_of("#" + blanks + "define" + blanks + "A " + many("\"a\"")).empty());
+}
