@@ -47,6 +47,18 @@ void CL_CALLBACK when_built(cl_program program, void *user) {
   pending->notify(program, pending->user);
 }
 
+// A callback for the application's program, of a call with another program.
+struct CallBack {
+  Notify notify;
+  void *user;
+  cl_program program;
+};
+
+void CL_CALLBACK call_back_for(cl_program, void *user) {
+  const std::unique_ptr<CallBack> to(static_cast<CallBack *>(user));
+  to->notify(to->program, to->user);
+}
+
 // Lets the driver build what the application gave, and notes the result. Sets the reason to the
 // outcome, or to the expected outcome if the driver will build later.
 cl_int build_and_note(const ProgramPointer &program, const BuildArguments &arguments,
@@ -298,6 +310,23 @@ cl_program built_from_text(StandIn *stand_in) {
   return stand_in->of_text.get();
 }
 
+cl_int refuse_with_kernels(const ProgramPointer &program, std::unique_lock<std::mutex> *lock,
+                           bool well_formed, const BuildArguments &arguments,
+                           const DriverCall &call) {
+  const StandInPointer stand_in = objects().stand_in_of(program->handle);
+  lock->unlock();  // the callback may build the program again
+  if (well_formed || stand_in == nullptr) return CL_INVALID_OPERATION;
+  Notify notify = nullptr;
+  void *user = arguments.user;
+  if (arguments.notify != nullptr) {
+    // Leaks if the driver does not call back, like Pending.
+    notify = call_back_for;
+    user = new CallBack{arguments.notify, arguments.user, program->handle};
+  }
+  const cl_int code = call(stand_in->program, notify, user);
+  return code == CL_SUCCESS ? CL_INVALID_OPERATION : code;
+}
+
 cl_int leave_to_driver(const ProgramPointer &program, std::unique_lock<std::mutex> *lock,
                        bool calls_back, const std::function<cl_int()> &by_driver) {
   if (objects().has_kernels(program)) return CL_INVALID_OPERATION;
@@ -319,7 +348,15 @@ cl_int leave_to_driver(const ProgramPointer &program, std::unique_lock<std::mute
 cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
   {
     std::unique_lock<std::mutex> lock(program->building);
-    if (objects().has_kernels(program)) return CL_INVALID_OPERATION;
+    if (objects().has_kernels(program)) {
+      const bool well_formed = devices_asked(arguments, devices_of(program->handle)).ok();
+      return refuse_with_kernels(program, &lock, well_formed, arguments,
+                                 [&](cl_program stand_in, Notify notify, void *user) {
+                                   return next.clBuildProgram(stand_in, arguments.device_count,
+                                                              arguments.devices, arguments.options,
+                                                              notify, user);
+                                 });
+    }
     objects().set_compilation(program, nullptr);
     objects().set_refusal(program, nullptr);
     launches().set_program(program->handle, "");

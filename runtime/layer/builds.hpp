@@ -52,6 +52,18 @@ void refuse(Built *built);
 // Does clBuildProgram, with a stand-in if there is one; then calls back from this thread.
 cl_int build(const ProgramPointer &program, const BuildArguments &arguments);
 
+// A call of clBuildProgram or clCompileProgram with the application's arguments, but for the
+// program and the callback.
+using DriverCall = std::function<cl_int(cl_program, Notify, void *user)>;
+
+// Returns the code of a build or compilation while kernels of the stand-in are alive:
+// CL_INVALID_OPERATION, as drivers say. Drivers find some faults of a call before the kernels, each
+// driver others, so a call that is not `well_formed` goes to the driver with the stand-in, whose
+// kernels the driver knows. `lock` holds `building`, and is released.
+cl_int refuse_with_kernels(const ProgramPointer &program, std::unique_lock<std::mutex> *lock,
+                           bool well_formed, const BuildArguments &arguments,
+                           const DriverCall &call);
+
 // Has the driver build or compile the handle; `lock` holds `building`. Returns
 // CL_INVALID_OPERATION, as a driver does, if kernels of the stand-in are alive. Drops the stand-in,
 // unless the driver refuses the call. If there is a callback, drops the stand-in first and releases

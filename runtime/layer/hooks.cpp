@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "runtime/layer/answer.hpp"
 #include "runtime/layer/base/settings.hpp"
@@ -332,47 +333,67 @@ bool lost_attributes(cl_kernel kernel) {
          size <= 1;
 }
 
-// Returns whether the driver reports the arguments of a program that it built with these options
-// and without -cl-kernel-arg-info. PoCL does if the options were NULL; its binaries always do.
-bool tells_unasked(const StandIn &stand_in) {
+// What a driver says of the arguments of a program that it built without -cl-kernel-arg-info.
+struct Unasked {
+  bool tells = true;
+  // Codes for other questions than OpenCL's, for an index that is too high, and for both.
+  cl_int unknown = CL_INVALID_VALUE, beyond = CL_INVALID_ARG_INDEX, both = CL_INVALID_ARG_INDEX;
+};
+
+// Returns what the driver says with the options of this stand-in. PoCL tells if the options were
+// NULL; its binaries always do.
+Unasked unasked_of(const StandIn &stand_in) {
   static std::mutex &mutex = *new std::mutex;
-  static auto &known = *new std::map<std::pair<cl_device_id, bool>, bool>;
+  static auto &known = *new std::map<std::pair<cl_device_id, bool>, Unasked>;
   const std::lock_guard<std::mutex> lock(mutex);
   const cl_device_id device = stand_in.devices[0];
-  const auto [place, is_new] = known.try_emplace({device, stand_in.options.is_null}, true);
-  if (!is_new) return place->second;
+  const auto [place, is_new] = known.try_emplace({device, stand_in.options.is_null}, Unasked());
+  Unasked &found = place->second;
+  if (!is_new) return found;
   const cl_program made =
       create_named(context_of(stand_in.program), {"", "kernel void f(int argument) {}", "", false});
-  if (made == nullptr) return true;
+  if (made == nullptr) return found;
   cl_int code =
       next.clBuildProgram(made, 1, &device, stand_in.options.or_null(""), nullptr, nullptr);
   const cl_kernel kernel = code == CL_SUCCESS ? next.clCreateKernel(made, "f", &code) : nullptr;
   if (kernel != nullptr) {
-    std::size_t size = 0;
-    code = next.clGetKernelArgInfo(kernel, 0, CL_KERNEL_ARG_NAME, 0, nullptr, &size);
-    place->second = code != CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+    const auto ask = [kernel](cl_uint index, cl_kernel_arg_info what) {
+      std::size_t size = 0;
+      return next.clGetKernelArgInfo(kernel, index, what, 0, nullptr, &size);
+    };
+    found.tells = ask(0, CL_KERNEL_ARG_NAME) != CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+    found.unknown = ask(0, 0);
+    found.beyond = ask(1, CL_KERNEL_ARG_NAME);
+    found.both = ask(1, 0);
     next.clReleaseKernel(kernel);
   }
   next.clReleaseProgram(made);
-  return place->second;
+  return found;
 }
 
-// Returns whether the driver would hide the arguments, had it compiled the kernel's program.
-bool hides_arguments(cl_kernel kernel) {
+// Returns what the driver would say, had it compiled the kernel's program and did it hide the
+// arguments; nothing if it does not hide them.
+std::optional<cl_int> hidden_argument(cl_kernel kernel, cl_uint index, cl_kernel_arg_info what) {
   const ProgramPointer known = objects().program_of(kernel);
   const StandInPointer stand_in = known == nullptr ? nullptr : objects().stand_in_of(known->handle);
-  return stand_in != nullptr &&
-         stand_in->options.text.find("-cl-kernel-arg-info") == std::string::npos &&
-         !tells_unasked(*stand_in);
+  if (stand_in == nullptr ||
+      stand_in->options.text.find("-cl-kernel-arg-info") != std::string::npos) {
+    return {};
+  }
+  const Unasked unasked = unasked_of(*stand_in);
+  if (unasked.tells) return {};
+  cl_uint count = 0;
+  const cl_int code =
+      next.clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(count), &count, nullptr);
+  if (code != CL_SUCCESS) return code;
+  const bool is_known = what >= CL_KERNEL_ARG_ADDRESS_QUALIFIER && what <= CL_KERNEL_ARG_NAME;
+  if (index < count) return is_known ? CL_KERNEL_ARG_INFO_NOT_AVAILABLE : unasked.unknown;
+  return is_known ? unasked.beyond : unasked.both;
 }
 
 cl_int CL_API_CALL get_kernel_arg_info(cl_kernel kernel, cl_uint index, cl_kernel_arg_info what,
                                        size_t room, void *out, size_t *size) {
-  if (hides_arguments(kernel)) {
-    std::size_t whole = 0;
-    const cl_int code = next.clGetKernelArgInfo(kernel, index, what, 0, nullptr, &whole);
-    return code == CL_SUCCESS ? CL_KERNEL_ARG_INFO_NOT_AVAILABLE : code;
-  }
+  if (const auto hidden = hidden_argument(kernel, index, what)) return *hidden;
   const cl_int code = next.clGetKernelArgInfo(kernel, index, what, room, out, size);
   const ProgramPointer known =
       code == CL_KERNEL_ARG_INFO_NOT_AVAILABLE ? objects().program_of(kernel) : nullptr;

@@ -21,15 +21,24 @@ constexpr char kUnknownParts[] =
     "it is not of programs that were compiled from source for the same devices, in plain calls";
 constexpr char kLibrary[] = "it is a library";
 
+// Returns whether each header has a program and a name.
+bool has_whole_headers(const CompileArguments &arguments) {
+  const bool none = arguments.header_count == 0;
+  if (none != (arguments.headers == nullptr) || none != (arguments.names == nullptr)) return false;
+  for (cl_uint i = 0; i < arguments.header_count; ++i) {
+    if (arguments.headers[i] == nullptr || arguments.names[i] == nullptr) return false;
+  }
+  return true;
+}
+
 // Returns the headers, or nothing if the layer did not see a header or the driver must judge the
 // call.
 std::optional<Headers> headers_of(const CompileArguments &arguments) {
-  const bool none = arguments.header_count == 0;
-  if (none != (arguments.headers == nullptr) || none != (arguments.names == nullptr)) return {};
+  if (!has_whole_headers(arguments)) return {};
   Headers found;
   for (cl_uint i = 0; i < arguments.header_count; ++i) {
     const ProgramPointer header = objects().find(arguments.headers[i], Program::Kind::from_source);
-    if (header == nullptr || arguments.names[i] == nullptr) return {};
+    if (header == nullptr) return {};
     if (!found.emplace(arguments.names[i], header->source).second) return {};
   }
   return found;
@@ -205,7 +214,17 @@ bool is_compiled_as_given(const Program &program, const CompileArguments &argume
 
 cl_int compile(const ProgramPointer &program, const CompileArguments &arguments) {
   std::unique_lock<std::mutex> lock(program->building);
-  if (objects().has_kernels(program)) return CL_INVALID_OPERATION;
+  const BuildArguments &build = arguments.build;
+  const DriverCall by_driver = [&](cl_program handle, Notify notify, void *user) {
+    return next.clCompileProgram(handle, build.device_count, build.devices, build.options,
+                                 arguments.header_count, arguments.headers, arguments.names, notify,
+                                 user);
+  };
+  if (objects().has_kernels(program)) {
+    const bool well_formed =
+        has_whole_headers(arguments) && devices_asked(build, devices_of(program->handle)).ok();
+    return refuse_with_kernels(program, &lock, well_formed, build, by_driver);
+  }
   const std::shared_ptr<Compilation> compilation = follow(program, arguments);
   // Kernels unknown to the layer may be attached to a program that the driver built.
   const bool can_wait = compilation != nullptr && !program->native && !settings().record;
@@ -239,11 +258,8 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
   if (may_stand && compile_named(program, *compilation, /*keeps_failed=*/false) == CL_SUCCESS) {
     return CL_SUCCESS;
   }
-  const BuildArguments &build = arguments.build;
   const cl_int code = leave_to_driver(program, &lock, build.notify != nullptr, [&] {
-    return next.clCompileProgram(program->handle, build.device_count, build.devices, build.options,
-                                 arguments.header_count, arguments.headers, arguments.names,
-                                 build.notify, build.user);
+    return by_driver(program->handle, build.notify, build.user);
   });
   if (code == CL_SUCCESS && is_given) objects().set_compilation(program, compilation);
   return code;

@@ -485,6 +485,8 @@ static void say_argument(const char *when, cl_kernel kernel, cl_uint index) {
   code = clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof(qualifier),
                             &qualifier, NULL);
   say("%s: argument %u TYPE_QUALIFIER %d %lx", when, index, code, (unsigned long)qualifier);
+  say("%s: argument %u nothing %d", when, index,
+      clGetKernelArgInfo(kernel, index, 0x7777, sizeof(name), name, NULL));
 }
 
 static void say_kernel(const char *when, cl_kernel kernel, cl_program program) {
@@ -765,6 +767,37 @@ static void say_refused_rebuild(void) {
   clReleaseProgram(program);
 }
 
+static void CL_CALLBACK count_call(cl_program program, void *user_data) {
+  (void)program;
+  ++*(volatile int *)user_data;
+}
+
+/* What a driver finds first: a fault of the call, or the kernel. */
+static void say_malformed_with_kernel(cl_program program) {
+  const char *name = header_name;
+  cl_program header = program_of(&here, "");
+  volatile int calls = 0;
+  int *data = (int *)&calls;
+  say("kernel alive: devices without a count %d",
+      clBuildProgram(program, 0, &device, "", NULL, NULL));
+  say("kernel alive: a count without devices %d", clBuildProgram(program, 1, NULL, "", NULL, NULL));
+  say("kernel alive: data without a callback %d",
+      clBuildProgram(program, 1, &device, "", NULL, data));
+  say("kernel alive: a callback %d", clBuildProgram(program, 1, NULL, "", count_call, data));
+  say("kernel alive: called %d times", calls);
+  say("kernel alive: clCompileProgram %d",
+      clCompileProgram(program, 1, &device, "", 1, &header, &name, NULL, NULL));
+  say("kernel alive: clCompileProgram without devices %d",
+      clCompileProgram(program, 1, NULL, "", 0, NULL, NULL, NULL, NULL));
+  say("kernel alive: headers without a list %d",
+      clCompileProgram(program, 1, &device, "", 1, NULL, NULL, NULL, NULL));
+  say("kernel alive: headers without names %d",
+      clCompileProgram(program, 1, &device, "", 1, &header, NULL, NULL, NULL));
+  say("kernel alive: headers without a count %d",
+      clCompileProgram(program, 1, &device, "", 0, &header, &name, NULL, NULL));
+  clReleaseProgram(header);
+}
+
 /* Options that name a folder of files, then options that do not, and the reverse: a kernel of the
  * build before forbids either. */
 static void say_rebuild_with_folder(void) {
@@ -791,6 +824,7 @@ static void run_rebuild(void) {
   say("again: result %ld", result_of_program(&here, program, "scale"));
   kernel = kernel_of(program, "scale");
   say("kernel alive: clBuildProgram %d", build(program, "-D FACTOR=6"));
+  say_malformed_with_kernel(program);
   say_program("kernel alive", program);
   say("kernel alive: result %ld", result_of(&here, kernel));
   say("kernel alive: result of another %ld", result_of_program(&here, program, "scale"));

@@ -290,6 +290,7 @@ cl_int translate(const char *function, cl_program program, cl_uint count,
   if (failed) return code;
   if (found == nullptr) return CL_INVALID_PROGRAM;
   if ((count == 0) != (devices == nullptr) || (notify == nullptr && user != nullptr)) {
+    if (notify != nullptr && driver().calls_back_refused) notify(program, user);
     return CL_INVALID_VALUE;
   }
   if (found->kernels != 0) return CL_INVALID_OPERATION;

@@ -30,6 +30,35 @@ struct Pack {
   TemporaryFolder folder;
 };
 
+// The driver finds faults of a call before the kernels that forbid it.
+void check_malformed(const Application &a, cl_program program) {
+  const cl_device_id device = driver_device(0);
+  const auto note = [](cl_program called, void *user) {
+    *static_cast<cl_program *>(user) = called;
+  };
+  cl_program called = nullptr;
+  const std::size_t built = driver().built.size();
+  CHECK(a.cl.clBuildProgram(program, 1, nullptr, "", nullptr, nullptr) == CL_INVALID_VALUE);
+  CHECK(a.cl.clBuildProgram(program, 0, &device, "", nullptr, nullptr) == CL_INVALID_VALUE);
+  CHECK(a.cl.clBuildProgram(program, 1, &device, "", nullptr, &called) == CL_INVALID_VALUE);
+  CHECK(a.cl.clCompileProgram(program, 1, &device, "", 1, nullptr, nullptr, nullptr, nullptr) ==
+        CL_INVALID_VALUE);
+  CHECK(a.cl.clCompileProgram(program, 1, &device, "", 1, &program, nullptr, nullptr, nullptr) ==
+        CL_INVALID_VALUE);
+  CHECK(a.cl.clCompileProgram(program, 0, &device, "", 0, nullptr, nullptr, nullptr, nullptr) ==
+        CL_INVALID_VALUE);
+  // A driver that refuses a call may call back.
+  driver().calls_back_refused = true;
+  CHECK(a.cl.clBuildProgram(program, 1, nullptr, "", note, &called) == CL_INVALID_VALUE);
+  CHECK(called == program);
+  driver().calls_back_refused = false;
+  // A driver that takes such a call builds nothing for the application.
+  driver().fails["clBuildProgram"] = CL_SUCCESS;
+  CHECK(a.cl.clBuildProgram(program, 1, nullptr, "", nullptr, nullptr) == CL_INVALID_OPERATION);
+  driver().fails.clear();
+  CHECK(driver().built.size() == built);
+}
+
 }  // namespace
 
 TEST_CASE("a served program answers as if the driver had built the application's text") {
@@ -142,6 +171,7 @@ TEST_CASE("kernels of a served program are the application's program's, in every
     CHECK(a.build(program, "-DX") == CL_INVALID_OPERATION);
     CHECK(a.build(program, "-DY") == CL_INVALID_OPERATION);
     CHECK(a.compile(program, "-DX") == CL_INVALID_OPERATION);
+    check_malformed(a, program);
     const cl_kernel clone = a.cl.clCloneKernel(third, nullptr);
     CHECK(a.references_of(program) == 1 + 4 * each);
     CHECK(a.cl.clRetainKernel(clone) == CL_SUCCESS);
@@ -208,6 +238,14 @@ TEST_CASE("arguments are told as the driver tells them of a program from source"
     CHECK(ask(of_plain, 0) == (tells ? CL_SUCCESS : CL_KERNEL_ARG_INFO_NOT_AVAILABLE));
     CHECK(std::string(name) == (tells ? "argument 0" : "argument 1"));
     CHECK(ask(of_asked, 2) == CL_INVALID_ARG_INDEX);
+    CHECK(ask(of_plain, 2) == CL_INVALID_ARG_INDEX);
+    const auto ask_unknown = [&](cl_kernel kernel, cl_uint index) {
+      return a.cl.clGetKernelArgInfo(kernel, index, 0x7777, sizeof(name), name, nullptr);
+    };
+    CHECK(ask_unknown(of_asked, 0) == CL_INVALID_VALUE);
+    CHECK(ask_unknown(of_plain, 0) ==
+          (tells ? CL_INVALID_VALUE : CL_KERNEL_ARG_INFO_NOT_AVAILABLE));
+    CHECK(ask_unknown(of_plain, 2) == CL_INVALID_ARG_INDEX);
     CHECK(a.text_of(of_plain, CL_KERNEL_ATTRIBUTES) == "an attribute");
     CHECK(a.text_of(of_plain, CL_KERNEL_FUNCTION_NAME) == "f");
     a.release(of_plain);
