@@ -4,8 +4,62 @@
 #include "runtime/layer/answer.hpp"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "runtime/layer/base/settings.hpp"
 
 namespace kiln::layer {
+
+namespace {
+
+// Returns whether the driver is known to tell options as they were given.
+bool tells_as_given(cl_device_id id) {
+  kiln_device *device = nullptr;
+  if (find_device(id, &device, nullptr) != KILN_OK) return true;
+  const std::string_view profile = device->device->description.profile;
+  return profile == "rusticl" || profile == "intel";
+}
+
+// Returns nothing if the driver does not build a program without text with the options.
+std::optional<std::string> ask_for_options(cl_context context, cl_device_id device,
+                                           const char *options) {
+  const char *text = " ";
+  cl_int code = CL_SUCCESS;
+  const runtime::Handle<cl_program> made(
+      next.clCreateProgramWithSource(context, 1, &text, nullptr, &code), next.clReleaseProgram);
+  if (!made) return {};
+  if (next.clBuildProgram(made.get(), 1, &device, options, nullptr, nullptr) != CL_SUCCESS) {
+    return {};
+  }
+  const auto ask = [&](std::size_t room, char *out, std::size_t *size) {
+    return next.clGetProgramBuildInfo(made.get(), device, CL_PROGRAM_BUILD_OPTIONS, room, out,
+                                      size) == CL_SUCCESS;
+  };
+  std::size_t size = 0;
+  if (!ask(0, nullptr, &size) || size == 0) return {};
+  std::string told(size, '\0');
+  if (!ask(size, told.data(), nullptr)) return {};
+  told.resize(std::min(size, told.find('\0')));
+  return told;
+}
+
+}  // namespace
+
+std::string told_options(cl_context context, cl_device_id device, const Options &options) {
+  const bool asks = !options.text.empty() && settings().require == Require::nothing;
+  if (!asks || tells_as_given(device)) return options.text;
+  static std::mutex &mutex = *new std::mutex;
+  static auto &known = *new std::map<std::pair<cl_device_id, std::string>, std::string>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto [place, is_new] = known.try_emplace({device, options.text}, options.text);
+  if (is_new) {
+    auto told = ask_for_options(context, device, options.text.c_str());
+    if (told) place->second = *std::move(told);
+  }
+  return place->second;
+}
 
 cl_int binaries_info(cl_program own, const StandIn &stand_in, cl_program_info what,
                      std::size_t room, void *out, std::size_t *size) {

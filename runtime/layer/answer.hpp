@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <string>
 
 #include "runtime/layer/base/next.hpp"
 #include "runtime/layer/objects.hpp"
@@ -25,6 +26,11 @@ inline cl_int answer(const void *value, std::size_t size, std::size_t room, void
 // application's program. The stand-in may have fewer devices; the others get no binary.
 cl_int binaries_info(cl_program own, const StandIn &stand_in, cl_program_info what,
                      std::size_t room, void *out, std::size_t *size);
+
+// Returns what the driver tells as CL_PROGRAM_BUILD_OPTIONS after a build with these options: PoCL
+// tells others than it was given. Asks, once for all programs with these options, a program without
+// text, which PoCL 3.1 builds in 25 ms.
+std::string told_options(cl_context context, cl_device_id device, const Options &options);
 
 // Answers clGetProgramBuildInfo for a program of which a build was refused.
 cl_int refused_info(cl_program own, const Refusal &refusal, cl_device_id device,

@@ -193,7 +193,8 @@ cl_int CL_API_CALL get_program_build_info(cl_program program, cl_device_id devic
   if (!asks_options && (what != CL_PROGRAM_BUILD_LOG || log.empty())) {
     return next.clGetProgramBuildInfo(stand_in->program, device, what, room, out, size);
   }
-  const std::string &text = asks_options ? stand_in->options.text : log;
+  const std::string text =
+      asks_options ? told_options(context_of(program), device, stand_in->options) : log;
   return answer(text.c_str(), text.size() + 1, room, out, size);
 }
 

@@ -282,15 +282,16 @@ std::optional<cl_int> deferred_build_info(cl_program program, cl_device_id devic
   if (compilation == nullptr || !compilation->is_deferred) return {};
   constexpr cl_build_status kStatus = CL_BUILD_SUCCESS;
   constexpr cl_program_binary_type kType = CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
-  const std::string &options = compilation->options.text;
   if (!contains(compilation->devices, device)) {
     return unbuilt_info(program, device, what, room, out, size);
   }
   switch (what) {
     case CL_PROGRAM_BUILD_STATUS: return answer(&kStatus, sizeof(kStatus), room, out, size);
     case CL_PROGRAM_BINARY_TYPE: return answer(&kType, sizeof(kType), room, out, size);
-    case CL_PROGRAM_BUILD_OPTIONS:
+    case CL_PROGRAM_BUILD_OPTIONS: {
+      const std::string options = told_options(context_of(program), device, compilation->options);
       return answer(options.c_str(), options.size() + 1, room, out, size);
+    }
     case CL_PROGRAM_BUILD_LOG: return answer("", 1, room, out, size);
     default: compile_deferred(program); return {};
   }

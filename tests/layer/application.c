@@ -461,6 +461,10 @@ static void run_build(void) {
   say_program("of all devices", program);
   say("of all devices: result %ld", result_of_program(&here, program, "scale"));
   clReleaseProgram(program);
+  program = program_of(&here, two_kernels);
+  say("with blanks: %d", build(program, "  -D  FACTOR=4 -cl-denorms-are-zero "));
+  say_program("with blanks", program);
+  clReleaseProgram(program);
   program = program_of(&here, warning_source);
   say("with a warning: %d", build(program, ""));
   say_program("with a warning", program);

@@ -299,6 +299,10 @@ cl_int translate(const char *function, cl_program program, cl_uint count,
     if (std::find(all.begin(), all.end(), devices[i]) == all.end()) return CL_INVALID_DEVICE;
   }
   found->options = options == nullptr ? "" : options;
+  if (driver().joins_options) {
+    found->options.erase(std::remove(found->options.begin(), found->options.end(), ' '),
+                         found->options.end());
+  }
   driver().built.push_back(found->text + ", " + (options == nullptr ? "NULL" : options));
   if (driver().on_build) driver().on_build();
   if (devices == nullptr) {

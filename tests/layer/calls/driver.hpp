@@ -32,6 +32,7 @@ struct Driver {
   bool keeps_attributes = false;           // in binaries, and the arguments' names
   bool takes_files = true;                 // false: no text that includes files can be built
   bool takes_together = true;              // binaries of several devices
+  bool joins_options = false;              // tells them without blanks
   bool calls_back_refused = false;         // where it refuses to build, too
   std::size_t required_side = 0;           // of work-groups, of each kernel
   std::vector<std::size_t> refused_local;  // no launch with it works

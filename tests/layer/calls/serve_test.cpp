@@ -255,6 +255,37 @@ TEST_CASE("arguments are told as the driver tells them of a program from source"
   });
 }
 
+TEST_CASE("build options are told as the driver tells them of a program from source") {
+  const Pack pack({{kServed, " -DX  -DY", {"First"}}});
+  pack.run([](const Application &a) {
+    driver().joins_options = true;
+    const cl_program program = a.built(kServed, " -DX  -DY");
+    const cl_program compiled = a.compiled(kServed, " -DX  -DY");
+    for (const cl_program of : {program, compiled, program}) {
+      CHECK(a.build_text_of(of, CL_PROGRAM_BUILD_OPTIONS) == "-DX-DY");
+    }
+    // The text was compiled by none, and a program without text once.
+    CHECK(driver().built ==
+          std::vector<std::string>{std::string(kServed) + ", NULL", " ,  -DX  -DY"});
+    a.release(program);
+    a.release(compiled);
+  });
+}
+
+TEST_CASE("build options are as given where the driver does not tell, or must compile nothing") {
+  const bool requires_binaries = GENERATE(false, true);
+  const Pack pack({{kServed, "-DX -DY", {"First"}}});
+  const auto use = [=](const Application &a) {
+    driver().joins_options = true;
+    const cl_program program = a.built(kServed, "-DX -DY");
+    if (!requires_binaries) driver().fails["clBuildProgram"] = CL_OUT_OF_HOST_MEMORY;
+    CHECK(a.build_text_of(program, CL_PROGRAM_BUILD_OPTIONS) == "-DX -DY");
+    CHECK(driver().built.size() == 1);
+    a.release(program);
+  };
+  pack.run(use, 1, requires_binaries ? Variables{{"KILN_REQUIRE", "exact"}} : Variables());
+}
+
 TEST_CASE("what binaries lose is lost where the driver cannot build the text") {
   const Pack pack({{kServed, "", {"First"}}});
   pack.run([](const Application &a) {
