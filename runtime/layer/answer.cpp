@@ -22,17 +22,24 @@ bool tells_as_given(cl_device_id id) {
   return profile == "rusticl" || profile == "intel";
 }
 
+// Returns a program without text, built for the device; null if the driver does not build it.
+runtime::Handle<cl_program> built_without_text(cl_context context, cl_device_id device,
+                                               const char *options) {
+  const char *text = " ";
+  cl_int code = CL_SUCCESS;
+  runtime::Handle<cl_program> made(
+      next.clCreateProgramWithSource(context, 1, &text, nullptr, &code), next.clReleaseProgram);
+  if (!made) return {};
+  code = next.clBuildProgram(made.get(), 1, &device, options, nullptr, nullptr);
+  if (code != CL_SUCCESS) return {};
+  return made;
+}
+
 // Returns nothing if the driver does not build a program without text with the options.
 std::optional<std::string> ask_for_options(cl_context context, cl_device_id device,
                                            const char *options) {
-  const char *text = " ";
-  cl_int code = CL_SUCCESS;
-  const runtime::Handle<cl_program> made(
-      next.clCreateProgramWithSource(context, 1, &text, nullptr, &code), next.clReleaseProgram);
+  const auto made = built_without_text(context, device, options);
   if (!made) return {};
-  if (next.clBuildProgram(made.get(), 1, &device, options, nullptr, nullptr) != CL_SUCCESS) {
-    return {};
-  }
   const auto ask = [&](std::size_t room, char *out, std::size_t *size) {
     return next.clGetProgramBuildInfo(made.get(), device, CL_PROGRAM_BUILD_OPTIONS, room, out,
                                       size) == CL_SUCCESS;
@@ -43,6 +50,24 @@ std::optional<std::string> ask_for_options(cl_context context, cl_device_id devi
   if (!ask(size, told.data(), nullptr)) return {};
   told.resize(std::min(size, told.find('\0')));
   return told;
+}
+
+// Returns whether the driver gives binaries of the last build's devices alone. Asks a program that
+// is built for one of the context's devices.
+bool gives_last_built(cl_context context, cl_device_id device) {
+  if (settings().require != Require::nothing) return false;
+  static std::mutex &mutex = *new std::mutex;
+  static auto &known = *new std::map<cl_device_id, bool>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto [place, is_new] = known.try_emplace(device, false);
+  if (!is_new) return place->second;
+  const auto made = built_without_text(context, device, "");
+  std::size_t size = 0;
+  if (made &&
+      next.clGetProgramInfo(made.get(), CL_PROGRAM_BINARY_SIZES, 0, nullptr, &size) == CL_SUCCESS) {
+    place->second = size == sizeof(std::size_t);
+  }
+  return place->second;
 }
 
 }  // namespace
@@ -63,34 +88,49 @@ std::string told_options(cl_context context, cl_device_id device, const Options 
 
 cl_int binaries_info(cl_program own, const StandIn &stand_in, cl_program_info what,
                      std::size_t room, void *out, std::size_t *size) {
-  const Devices all = devices_of(own);
-  const Devices some = devices_of(stand_in.program);
-  if (some.size() >= all.size())
-    return next.clGetProgramInfo(stand_in.program, what, room, out, size);
+  Devices wanted = devices_of(own);
+  Devices has = devices_of(stand_in.program);
+  if (stand_in.last_built.size() < wanted.size() &&
+      gives_last_built(context_of(own), stand_in.last_built[0])) {
+    wanted = stand_in.last_built;
+    has = stand_in.devices;
+  } else if (has.size() >= wanted.size()) {
+    has = wanted;
+  }
+  if (has == wanted) return next.clGetProgramInfo(stand_in.program, what, room, out, size);
   static_assert(sizeof(std::size_t) == sizeof(unsigned char *), "both answers have this size");
-  const std::size_t whole = all.size() * sizeof(std::size_t);
+  const std::size_t whole = wanted.size() * sizeof(std::size_t);
   if (out == nullptr) {  // only the size is requested
     if (size != nullptr) *size = whole;
     return CL_SUCCESS;
   }
   if (room < whole) return CL_INVALID_VALUE;
-  std::vector<std::size_t> of_all(all.size());
-  std::vector<std::size_t> of_some;
-  const bool takes = what == CL_PROGRAM_BINARIES;  // the entries point to the application's buffers
-  if (takes) std::memcpy(of_all.data(), out, whole);
-  const auto place = [&](cl_device_id device) -> std::size_t & {
-    return of_all[static_cast<std::size_t>(std::find(all.begin(), all.end(), device) -
-                                           all.begin())];
+  std::vector<std::size_t> sizes(has.size());
+  cl_int code = next.clGetProgramInfo(stand_in.program, CL_PROGRAM_BINARY_SIZES,
+                                      sizes.size() * sizeof(std::size_t), sizes.data(), nullptr);
+  if (code != CL_SUCCESS) return code;
+  const auto place_in = [](const Devices &devices, cl_device_id device) {
+    return static_cast<std::size_t>(std::find(devices.begin(), devices.end(), device) -
+                                    devices.begin());
   };
-  for (const cl_device_id device : some) of_some.push_back(place(device));
-  const cl_int code = next.clGetProgramInfo(
-      stand_in.program, what, some.size() * sizeof(std::size_t), of_some.data(), nullptr);
-  if (code != CL_SUCCESS || takes) {
-    if (code == CL_SUCCESS && size != nullptr) *size = whole;
-    return code;
+  if (what == CL_PROGRAM_BINARY_SIZES) {
+    std::vector<std::size_t> answered;
+    for (const cl_device_id device : wanted) {
+      const std::size_t i = place_in(has, device);
+      answered.push_back(i < has.size() ? sizes[i] : 0);
+    }
+    return answer(answered.data(), whole, room, out, size);
   }
-  for (std::size_t i = 0; i < some.size(); ++i) place(some[i]) = of_some[i];
-  return answer(of_all.data(), whole, room, out, size);
+  // Binaries that are not wanted go to a buffer of the layer, since PoCL 3.1 writes to null.
+  packs::Bytes unwanted(*std::max_element(sizes.begin(), sizes.end()));
+  std::vector<unsigned char *> given(wanted.size() + 1, unwanted.data());
+  std::memcpy(given.data(), out, whole);
+  std::vector<unsigned char *> places;
+  for (const cl_device_id device : has) places.push_back(given[place_in(wanted, device)]);
+  code = next.clGetProgramInfo(stand_in.program, what, places.size() * sizeof(places[0]),
+                               places.data(), nullptr);
+  if (code == CL_SUCCESS && size != nullptr) *size = whole;
+  return code;
 }
 
 cl_int refused_info(cl_program own, const Refusal &refusal, cl_device_id device,

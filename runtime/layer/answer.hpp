@@ -23,7 +23,8 @@ inline cl_int answer(const void *value, std::size_t size, std::size_t room, void
 }
 
 // Answers CL_PROGRAM_BINARY_SIZES and CL_PROGRAM_BINARIES with an entry for each device of the
-// application's program. The stand-in may have fewer devices; the others get no binary.
+// application's program; or, if the driver does so, as PoCL, for each device of the last build. The
+// stand-in may have other devices; those that it lacks get no binary.
 cl_int binaries_info(cl_program own, const StandIn &stand_in, cl_program_info what,
                      std::size_t room, void *out, std::size_t *size);
 

@@ -97,10 +97,11 @@ cl_program build_named(cl_context context, const WholeProgram &whole, const Opti
   return nullptr;
 }
 
-// Builds the text that was named, notes it, and has it stand for the application's program. Returns
-// false if the driver does not build it.
+// Builds the text that was named, notes it, and has it stand for the application's program, which
+// was built for `asked` now. Returns false if the driver does not build it.
 bool build_stand_in_and_note(const ProgramPointer &program, const Options &options,
-                             const Devices &devices, const WholeProgram &whole, Built *report) {
+                             const Devices &devices, const Devices &asked,
+                             const WholeProgram &whole, Built *report) {
   const cl_program made = build_named(program->context, whole, options, devices);
   if (made == nullptr) return false;
   auto stand_in = std::make_shared<StandIn>(
@@ -108,6 +109,7 @@ bool build_stand_in_and_note(const ProgramPointer &program, const Options &optio
   next.clRetainProgram(made);
   stand_in->of_text = runtime::Handle<cl_program>(made, next.clReleaseProgram);
   stand_in->asked = true;
+  stand_in->last_built = asked;
   objects().set_stand_in(program, stand_in);
   report->reason = outcome_of(note_built(made, made, devices, whole), report->missing);
   return true;
@@ -147,14 +149,17 @@ packs::Result<Devices> devices_to_stand_for(const ProgramPointer &program,
   return both;
 }
 
-// Has a stand-in serve the build from here on; fills in the report.
+// Has a stand-in serve the build for `asked`, and earlier ones, from here on; fills in the report.
 void take_stand_in(const ProgramPointer &program, const WholeProgram &whole, const Options &options,
-                   const Devices &devices, const Served &served, Built *built) {
+                   const Devices &devices, const Devices &asked, const Served &served,
+                   Built *built) {
   built->rung = served.rung;
   built->reason = served.miss;
   built->nearest = served.nearest;
-  objects().set_stand_in(program, std::make_shared<StandIn>(served.program, whole, options, devices,
-                                                            served.logs, served.tuned));
+  auto stand_in =
+      std::make_shared<StandIn>(served.program, whole, options, devices, served.logs, served.tuned);
+  stand_in->last_built = asked;
+  objects().set_stand_in(program, stand_in);
   watch(served.program, served.launches);
 }
 
@@ -386,7 +391,7 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
     const bool is_missed = stands.ok() && served.is_unknown && devices.size() == 1;
     built.missing = is_missed ? served.reason : "no pack has it";
     if (served.program != nullptr) {
-      take_stand_in(program, *whole, options, *stands, served, &built);
+      take_stand_in(program, *whole, options, *stands, devices, served, &built);
     } else if (requires_binaries()) {
       refuse(program, options, devices, &built);
       lock.unlock();
@@ -398,7 +403,7 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
       if (notes) built.reason = kRefused;  // replaced unless the driver refuses
       const bool may_stand = notes && !is_given && !whole->may_be_missing;
       const bool is_standing =
-          may_stand && build_stand_in_and_note(program, options, *stands, *whole, &built);
+          may_stand && build_stand_in_and_note(program, options, *stands, devices, *whole, &built);
       if (!is_standing) {
         build_others(program, devices);
         const cl_int code = leave_to_driver(program, &lock, arguments.notify != nullptr, [&] {

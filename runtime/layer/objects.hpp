@@ -51,9 +51,12 @@ struct StandIn {
   const WholeProgram whole;
   const bool is_compiled;               // by clCompileProgram, for a link; not built
   const Options options;                // as the application gave them
-  const Devices devices;                // devices of this build
+  const Devices devices;                // devices that it is built for
   const std::vector<std::string> logs;  // build log per device; empty: the program's own
   const TunedProgram tuned;
+  // Devices of the application's last build alone, as it named them. Set before the stand-in is
+  // shared.
+  Devices last_built = devices;
 
   // Returns the log of one of the devices.
   const std::string &log_of(cl_device_id device) const {

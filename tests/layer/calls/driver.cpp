@@ -440,6 +440,7 @@ cl_int CL_API_CALL program_info(cl_program program, cl_program_info what, std::s
   std::vector<std::size_t> sizes;
   for (const cl_device_id device : found->devices) {
     const bool built = is_built(*found, device) && !found->has_failed;
+    if (driver().gives_last_built && !built) continue;
     binaries.push_back(built ? binary_of(name_of(device), found->text) : "");
     sizes.push_back(binaries.back().size());
   }
@@ -466,12 +467,12 @@ cl_int CL_API_CALL program_info(cl_program program, cl_program_info what, std::s
       return answer(all, room, out, size);
     }
     case CL_PROGRAM_BINARY_SIZES:
-      return answer(sizes.data(), count * sizeof(std::size_t), room, out, size);
+      return answer(sizes.data(), sizes.size() * sizeof(std::size_t), room, out, size);
     case CL_PROGRAM_BINARIES: {
-      if (size != nullptr) *size = count * sizeof(char *);
+      if (size != nullptr) *size = sizes.size() * sizeof(char *);
       if (out == nullptr) return CL_SUCCESS;
-      if (room < count * sizeof(char *)) return CL_INVALID_VALUE;
-      for (std::size_t i = 0; i < count; ++i) {
+      if (room < sizes.size() * sizeof(char *)) return CL_INVALID_VALUE;
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
         char *place = static_cast<char **>(out)[i];
         if (place != nullptr) std::memcpy(place, binaries[i].data(), sizes[i]);
       }

@@ -33,6 +33,7 @@ struct Driver {
   bool takes_files = true;                 // false: no text that includes files can be built
   bool takes_together = true;              // binaries of several devices
   bool joins_options = false;              // tells them without blanks
+  bool gives_last_built = false;           // binaries of the last build's devices alone
   bool calls_back_refused = false;         // where it refuses to build, too
   std::size_t required_side = 0;           // of work-groups, of each kernel
   std::vector<std::size_t> refused_local;  // no launch with it works

@@ -367,6 +367,28 @@ TEST_CASE(
   CHECK(mentions(told[1], "passed, "));
 }
 
+TEST_CASE("binaries are of the devices of which the driver gives them") {
+  const bool last = GENERATE(false, true);
+  const bool requires_binaries = GENERATE(false, true);
+  const Pack pack({{kServed, "-DX", {"First", "Second"}}});
+  const auto use = [=](const Application &a) {
+    driver().gives_last_built = last;
+    const std::string first = binary_of("First", kServed);
+    const std::string second = binary_of("Second", kServed);
+    const bool only_last = last && !requires_binaries;
+    using Binaries = std::vector<std::string>;
+    const cl_program program = a.built(kServed, "-DX", {driver_device(1)});
+    CHECK(a.binaries_of(program) == (only_last ? Binaries{second} : Binaries{"", second}));
+    const cl_device_id device = driver_device(0);
+    CHECK(a.cl.clBuildProgram(program, 1, &device, "-DX", nullptr, nullptr) == CL_SUCCESS);
+    CHECK(a.binaries_of(program) == (only_last ? Binaries{first} : Binaries{first, second}));
+    CHECK(a.cl.clBuildProgram(program, 0, nullptr, "-DX", nullptr, nullptr) == CL_SUCCESS);
+    CHECK(a.binaries_of(program) == Binaries{first, second});
+    a.release(program);
+  };
+  pack.run(use, 2, requires_binaries ? Variables{{"KILN_REQUIRE", "exact"}} : Variables());
+}
+
 TEST_CASE("a program is served for each of several devices, and stays built for the others") {
   const Pack pack({{kServed, "-DX", {"First", "Second"}}, {"kernel void one() {}", "", {"First"}}});
   driver().names = {"First", "Second", "First"};
