@@ -12,6 +12,7 @@
 #include "runtime/layer/record/launches.hpp"
 #include "runtime/layer/record/record.hpp"
 #include "runtime/layer/serve.hpp"
+#include "runtime/layer/sub_devices.hpp"
 #include "runtime/source/logical_lines.hpp"
 
 namespace kiln::layer {
@@ -281,7 +282,8 @@ void refuse(Built *built) {
   report_build(*built, nullptr);
 }
 
-packs::Result<Devices> devices_asked(const BuildArguments &arguments, const Devices &all) {
+packs::Result<Devices> devices_asked(const BuildArguments &arguments, cl_program program) {
+  const Devices all = devices_of(program);
   const bool well_formed = (arguments.device_count == 0) == (arguments.devices == nullptr) &&
                            (arguments.notify != nullptr || arguments.user == nullptr);
   if (!well_formed || all.empty()) {
@@ -290,9 +292,9 @@ packs::Result<Devices> devices_asked(const BuildArguments &arguments, const Devi
   if (arguments.devices == nullptr) return all;
   Devices asked;
   for (cl_uint i = 0; i < arguments.device_count; ++i) {
-    const cl_device_id device = arguments.devices[i];
+    const cl_device_id device = device_in(program, arguments.devices[i]);
     if (!contains(all, device)) {
-      return Status::error(Code::failed, "it is built for other devices");
+      return Status::error(Code::failed, "it is built for a device that is not one of the program");
     }
     if (!contains(asked, device)) asked.push_back(device);
   }
@@ -354,7 +356,7 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
   {
     std::unique_lock<std::mutex> lock(program->building);
     if (objects().has_kernels(program)) {
-      const bool well_formed = devices_asked(arguments, devices_of(program->handle)).ok();
+      const bool well_formed = devices_asked(arguments, program->handle).ok();
       return refuse_with_kernels(program, &lock, well_formed, arguments,
                                  [&](cl_program stand_in, Notify notify, void *user) {
                                    return next.clBuildProgram(stand_in, arguments.device_count,
@@ -370,7 +372,7 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
     const auto made = whole_of(*program, options.text);
     built.program = made.ok() ? made->name : program_name(program->source, options.text);
     const Devices all = devices_of(program->handle);
-    const auto asked = devices_asked(arguments, all);
+    const auto asked = devices_asked(arguments, program->handle);
     const Devices devices = asked.ok() ? *asked : all;
     const bool records = settings().record;
     const WholeProgram *whole = made.ok() ? &*made : nullptr;

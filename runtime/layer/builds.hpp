@@ -29,9 +29,9 @@ struct BuildArguments {
 // Returns whether nothing may be left to the driver's compiler.
 inline bool requires_binaries() { return settings().require != Require::nothing; }
 
-// Returns the devices that the call names, each once; `all` are the program's devices. Fails with
-// the reason why the call is left to the driver.
-packs::Result<Devices> devices_asked(const BuildArguments &arguments, const Devices &all);
+// Returns the devices of the program that the call names, each once; sub-devices as device_in().
+// Fails with the reason why the call is left to the driver.
+packs::Result<Devices> devices_asked(const BuildArguments &arguments, cl_program program);
 
 // Stores the driver's build for these devices in the spool, or in the overlay for later starts,
 // and then watches the launches of `launched` for the overlay. Complains if that fails.

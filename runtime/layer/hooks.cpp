@@ -13,6 +13,7 @@
 #include "runtime/layer/cached_programs.hpp"
 #include "runtime/layer/links.hpp"
 #include "runtime/layer/objects.hpp"
+#include "runtime/layer/sub_devices.hpp"
 
 namespace kiln::layer {
 namespace {
@@ -20,6 +21,17 @@ namespace {
 // Returns the program to query instead of the application's; `stand-in` keeps it alive.
 cl_program actual(cl_program program, const StandInPointer &stand_in) {
   return stand_in == nullptr ? program : stand_in->program;
+}
+
+cl_int CL_API_CALL create_sub_devices(cl_device_id parent,
+                                      const cl_device_partition_property *properties, cl_uint room,
+                                      cl_device_id *made, cl_uint *count) {
+  cl_uint own_count = 0;
+  const cl_int code = next.clCreateSubDevices(parent, properties, room, made, &own_count);
+  if (code != CL_SUCCESS) return code;
+  if (made != nullptr) add_sub_devices(parent, made, std::min(room, own_count));
+  if (count != nullptr) *count = own_count;
+  return code;
 }
 
 cl_program CL_API_CALL create_program_with_source(cl_context context, cl_uint count,
@@ -169,9 +181,10 @@ cl_int CL_API_CALL get_program_info(cl_program program, cl_program_info what, si
   }
 }
 
-cl_int CL_API_CALL get_program_build_info(cl_program program, cl_device_id device,
+cl_int CL_API_CALL get_program_build_info(cl_program program, cl_device_id asked,
                                           cl_program_build_info what, size_t room, void *out,
                                           size_t *size) {
+  const cl_device_id device = device_in(program, asked);
   if (const RefusalPointer refusal = objects().refusal_of(program)) {
     return refused_info(program, *refusal, device, what, room, out, size);
   }
@@ -185,7 +198,7 @@ cl_int CL_API_CALL get_program_build_info(cl_program program, cl_device_id devic
   }
   const StandInPointer stand_in = objects().stand_in_of(program);
   if (stand_in == nullptr) {
-    return next.clGetProgramBuildInfo(program, device, what, room, out, size);
+    return next.clGetProgramBuildInfo(program, asked, what, room, out, size);
   }
   if (!contains(stand_in->devices, device))
     return unbuilt_info(program, device, what, room, out, size);
@@ -427,6 +440,7 @@ void set_hooks(cl_icd_dispatch *table) {
                        settings().overlay.empty() && settings().require == Require::nothing;
   if (is_idle) return;
   set_launch_hooks(table);
+  if (table->clCreateSubDevices != nullptr) table->clCreateSubDevices = create_sub_devices;
   table->clCreateProgramWithSource = create_program_with_source;
   if (table->clCreateProgramWithIL != nullptr) {
     table->clCreateProgramWithIL = create_program_with_il;

@@ -55,7 +55,7 @@ bool links_as_built(const Compilation &compilation) {
 std::shared_ptr<Compilation> follow(const ProgramPointer &program,
                                     const CompileArguments &arguments) {
   if (arguments.build.notify != nullptr) return nullptr;
-  auto devices = devices_asked(arguments.build, devices_of(program->handle));
+  auto devices = devices_asked(arguments.build, program->handle);
   auto headers = headers_of(arguments);
   if (!devices.ok() || !headers) return nullptr;
   auto whole = whole_of(*program, arguments.build.options_text(), *headers);
@@ -78,7 +78,7 @@ struct Link {
 std::optional<Link> link_of(const LinkArguments &arguments) {
   if (arguments.count == 0 || arguments.programs == nullptr) return {};
   if (arguments.build.notify != nullptr) return {};
-  const auto asked = devices_asked(arguments.build, devices_of(arguments.programs[0]));
+  const auto asked = devices_asked(arguments.build, arguments.programs[0]);
   if (!asked.ok()) return {};
   Link made;
   made.devices = *asked;
@@ -222,7 +222,7 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
   };
   if (objects().has_kernels(program)) {
     const bool well_formed =
-        has_whole_headers(arguments) && devices_asked(build, devices_of(program->handle)).ok();
+        has_whole_headers(arguments) && devices_asked(build, program->handle).ok();
     return refuse_with_kernels(program, &lock, well_formed, build, by_driver);
   }
   const std::shared_ptr<Compilation> compilation = follow(program, arguments);

@@ -760,6 +760,41 @@ static void run_callback(void) {
   say_callback("wrong", wrong_source, "", &notices[1]);
 }
 
+/* A context of one part of the device, and a program that is built for it by name. */
+static void run_part(void) {
+  const cl_device_partition_property equally[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+  cl_device_id part[64];
+  cl_uint count = 0, i;
+  Place place = {NULL, NULL};
+  cl_program program;
+  cl_int code = clCreateSubDevices(device, equally, LENGTH(part), part, &count);
+  say("clCreateSubDevices: %d", code);
+  if (code != CL_SUCCESS || count == 0) {
+    return;
+  }
+  place.context = clCreateContext(NULL, 1, part, NULL, NULL, &code);
+  place.queue = clCreateCommandQueue(place.context, part[0], 0, &code);
+  program = program_of(&place, two_kernels);
+  say("clBuildProgram: %d", clBuildProgram(program, 1, part, "-D FACTOR=9", NULL, NULL));
+  for (i = 0; i < 2; ++i) {
+    cl_build_status status = 77;
+    char options[64] = "";
+    code = clGetProgramBuildInfo(program, i == 0 ? part[0] : device, CL_PROGRAM_BUILD_STATUS,
+                                 sizeof(status), &status, NULL);
+    say("%s: STATUS %d %d", i == 0 ? "part" : "whole", code, status);
+    code = clGetProgramBuildInfo(program, i == 0 ? part[0] : device, CL_PROGRAM_BUILD_OPTIONS,
+                                 sizeof(options), options, NULL);
+    say("%s: OPTIONS %d %s", i == 0 ? "part" : "whole", code, options);
+  }
+  say_contents("part", program);
+  say("result: %ld", result_of_program(&place, program, "scale"));
+  clReleaseProgram(program);
+  release_place(&place);
+  for (i = 0; i < count && i < LENGTH(part); ++i) {
+    clReleaseDevice(part[i]);
+  }
+}
+
 /* A call that is refused leaves the build before as it was. PoCL 3.1 reads a null device. */
 static void say_refused_rebuild(void) {
   cl_program program = built(&here, two_kernels, "-D FACTOR=5");
@@ -1254,21 +1289,14 @@ static const struct {
   const char *name;
   void (*run)(void);
 } sections[] = {
-    {"platform", run_platform},
-    {"build", run_build},
-    {"kernels", run_kernels},
-    {"run", run_run},
-    {"callback", run_callback},
-    {"rebuild", run_rebuild},
-    {"wrong", run_wrong},
-    {"twice", run_twice},
-    {"compile_link", run_compile_link},
-    {"link_alone", run_link_alone},
-    {"link_several", run_link_several},
-    {"include", run_include},
-    {"binary", run_binary},
-    {"garbage", run_garbage},
-    {"threads", run_threads},
+    {"platform", run_platform},     {"build", run_build},
+    {"kernels", run_kernels},       {"run", run_run},
+    {"callback", run_callback},     {"part", run_part},
+    {"rebuild", run_rebuild},       {"wrong", run_wrong},
+    {"twice", run_twice},           {"compile_link", run_compile_link},
+    {"link_alone", run_link_alone}, {"link_several", run_link_several},
+    {"include", run_include},       {"binary", run_binary},
+    {"garbage", run_garbage},       {"threads", run_threads},
     {"atexit", run_atexit}, /* the last, for its handles live on */
 };
 

@@ -31,6 +31,7 @@ char platform_object;
 std::deque<Object> &slots = *new std::deque<Object>;
 std::vector<Object *> &free_slots = *new std::vector<Object *>;
 char device_objects[4];
+char sub_device_objects[2];
 
 // Counts a call; true, with the code, where it is scripted to fail.
 bool fails(const char *function, cl_int *code) {
@@ -148,6 +149,32 @@ cl_int CL_API_CALL get_devices(cl_platform_id, cl_device_type, cl_uint count, cl
   return CL_SUCCESS;
 }
 
+bool is_sub_device(cl_device_id device) {
+  const char *at = reinterpret_cast<char *>(device);
+  return at == &sub_device_objects[0] || at == &sub_device_objects[1];
+}
+
+// Programs are of parents, if there are sub-devices.
+cl_device_id real(cl_device_id device) {
+  return driver().has_sub_devices && is_sub_device(device) ? driver_device(0) : device;
+}
+
+std::vector<cl_device_id> real(const cl_device_id *begin, cl_uint count) {
+  std::vector<cl_device_id> found;
+  for (cl_uint i = 0; i < count; ++i) {
+    const cl_device_id device = real(begin[i]);
+    if (std::find(found.begin(), found.end(), device) == found.end()) found.push_back(device);
+  }
+  return found;
+}
+
+cl_int CL_API_CALL create_sub_devices(cl_device_id, const cl_device_partition_property *,
+                                      cl_uint room, cl_device_id *out, cl_uint *count) {
+  if (count != nullptr) *count = 2;
+  for (cl_uint i = 0; out != nullptr && i < room && i < 2; ++i) out[i] = driver_sub_device(i);
+  return CL_SUCCESS;
+}
+
 std::string name_of(cl_device_id device) {
   return driver().names.at(
       static_cast<std::size_t>(reinterpret_cast<char *>(device) - device_objects));
@@ -201,7 +228,7 @@ cl_program make_program(const char *function, cl_context context, cl_int *code, 
   if (own != CL_SUCCESS || failed) return nullptr;
   const auto made = make<cl_program>(Kind::program, within);
   *out = find(made, Kind::program);
-  (*out)->devices = within->devices;
+  (*out)->devices = real(within->devices.data(), static_cast<cl_uint>(within->devices.size()));
   return made;
 }
 
@@ -296,7 +323,7 @@ cl_int translate(const char *function, cl_program program, cl_uint count,
   if (found->kernels != 0) return CL_INVALID_OPERATION;
   for (cl_uint i = 0; i < count; ++i) {
     const auto &all = found->devices;
-    if (std::find(all.begin(), all.end(), devices[i]) == all.end()) return CL_INVALID_DEVICE;
+    if (std::find(all.begin(), all.end(), real(devices[i])) == all.end()) return CL_INVALID_DEVICE;
   }
   found->options = options == nullptr ? "" : options;
   if (driver().joins_options) {
@@ -308,7 +335,7 @@ cl_int translate(const char *function, cl_program program, cl_uint count,
   if (devices == nullptr) {
     found->built = found->devices;
   } else {
-    found->built.assign(devices, devices + count);
+    found->built = real(devices, count);
   }
   found->type = type;
   const bool misses = !driver().takes_files && found->text.find("#include") != std::string::npos;
@@ -413,8 +440,8 @@ cl_int CL_API_CALL build_info(cl_program program, cl_device_id device, cl_progra
   const Object *found = find(program, Kind::program);
   if (found == nullptr) return CL_INVALID_PROGRAM;
   const auto &all = found->devices;
-  if (std::find(all.begin(), all.end(), device) == all.end()) return CL_INVALID_DEVICE;
-  const bool built = is_built(*found, device);
+  if (std::find(all.begin(), all.end(), real(device)) == all.end()) return CL_INVALID_DEVICE;
+  const bool built = is_built(*found, real(device));
   const cl_build_status status = !built              ? CL_BUILD_NONE
                                  : found->has_failed ? CL_BUILD_ERROR
                                                      : CL_BUILD_SUCCESS;
@@ -722,6 +749,10 @@ cl_device_id driver_device(std::size_t index) {
   return reinterpret_cast<cl_device_id>(&device_objects[index]);
 }
 
+cl_device_id driver_sub_device(std::size_t index) {
+  return reinterpret_cast<cl_device_id>(&sub_device_objects[index]);
+}
+
 cl_icd_dispatch driver_table() {
   cl_icd_dispatch table{};
   void *entries[sizeof(table) / sizeof(void *)];
@@ -734,6 +765,7 @@ cl_icd_dispatch driver_table() {
   table.clGetPlatformInfo = platform_info;
   table.clGetDeviceIDs = get_devices;
   table.clGetDeviceInfo = device_info;
+  table.clCreateSubDevices = create_sub_devices;
   table.clCreateContext = create_context;
   table.clGetContextInfo = context_info;
   table.clRetainContext = retain<cl_context, Kind::context>;

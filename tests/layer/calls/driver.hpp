@@ -27,13 +27,15 @@ struct Driver {
   std::string device_version = "OpenCL 3.0 texts";
   std::string driver_version = "1.0";
   std::vector<std::string> names = {"First", "Second"};
-  bool counts_kernels = false;             // as references to their programs
-  bool tells_arguments = true;             // also of programs without -cl-kernel-arg-info
-  bool keeps_attributes = false;           // in binaries, and the arguments' names
-  bool takes_files = true;                 // false: no text that includes files can be built
-  bool takes_together = true;              // binaries of several devices
-  bool joins_options = false;              // tells them without blanks
-  bool gives_last_built = false;           // binaries of the last build's devices alone
+  bool counts_kernels = false;    // as references to their programs
+  bool tells_arguments = true;    // also of programs without -cl-kernel-arg-info
+  bool keeps_attributes = false;  // in binaries, and the arguments' names
+  bool takes_files = true;        // false: no text that includes files can be built
+  bool takes_together = true;     // binaries of several devices
+  bool joins_options = false;     // tells them without blanks
+  bool gives_last_built = false;  // binaries of the last build's devices alone
+  // Has sub-devices of the first device, and programs of the first device in their place.
+  bool has_sub_devices = false;
   bool calls_back_refused = false;         // where it refuses to build, too
   std::size_t required_side = 0;           // of work-groups, of each kernel
   std::vector<std::size_t> refused_local;  // no launch with it works
@@ -50,6 +52,7 @@ struct Driver {
 
 Driver &driver();
 cl_device_id driver_device(std::size_t index);
+cl_device_id driver_sub_device(std::size_t index);
 cl_icd_dispatch driver_table();
 
 // How many calls have been made of the function.

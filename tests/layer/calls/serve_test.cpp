@@ -367,6 +367,32 @@ TEST_CASE(
   CHECK(mentions(told[1], "passed, "));
 }
 
+TEST_CASE("a build for sub-devices is served as the driver builds it: for their parent") {
+  const bool is_parents = GENERATE(false, true);
+  const Pack pack({{kServed, "-DX", {"First"}}});
+  pack.run([=](const Application &a) {
+    driver().has_sub_devices = is_parents;
+    cl_uint count = 0;
+    CHECK(a.cl.clCreateSubDevices(driver_device(0), nullptr, 0, nullptr, &count) == CL_SUCCESS);
+    CHECK(count == 2);
+    cl_device_id parts[2] = {};
+    CHECK(a.cl.clCreateSubDevices(driver_device(0), nullptr, 2, parts, nullptr) == CL_SUCCESS);
+    const cl_program program = a.from_source(kServed);
+    const cl_int code = a.cl.clBuildProgram(program, 2, parts, "-DX", nullptr, nullptr);
+    CHECK(code == (is_parents ? CL_SUCCESS : CL_INVALID_DEVICE));
+    cl_build_status status = CL_BUILD_ERROR;
+    const cl_int asked = a.cl.clGetProgramBuildInfo(program, parts[0], CL_PROGRAM_BUILD_STATUS,
+                                                    sizeof(status), &status, nullptr);
+    CHECK(asked == code);
+    CHECK(status == (is_parents ? CL_BUILD_SUCCESS : CL_BUILD_ERROR));
+    CHECK(a.status_of(program) == (is_parents ? CL_BUILD_SUCCESS : CL_BUILD_NONE));
+    a.release(program);
+  });
+  CHECK(outcomes(pack.report()) ==
+        Outcomes{is_parents ? "served, exact"
+                            : "passed, it is built for a device that is not one of the program"});
+}
+
 TEST_CASE("binaries are of the devices of which the driver gives them") {
   const bool last = GENERATE(false, true);
   const bool requires_binaries = GENERATE(false, true);
@@ -470,8 +496,9 @@ TEST_CASE(
     a.release(program);
   });
   const std::string judged = "passed, its arguments are for the driver to judge";
-  CHECK(outcomes(pack.report()) == Outcomes{"passed, it is built for other devices", judged, judged,
-                                            judged, "served, exact", judged});
+  CHECK(outcomes(pack.report()) ==
+        Outcomes{"passed, it is built for a device that is not one of the program", judged, judged,
+                 judged, "served, exact", judged});
 }
 
 TEST_CASE("devices of one kind share a binary wherever they are among the others") {
