@@ -15,6 +15,13 @@ bool names_file(std::string_view directive) {
   return directive == "include" || directive == "line";
 }
 
+// Names of PTX that begin with a dot, and for which no assembler reads a file.
+constexpr std::string_view kPtxNames[] = {
+    "reg",  "sreg",  "pred",   "b8",    "b16",   "b32",    "b64", "b128", "u8",   "u16",
+    "u32",  "u64",   "s8",     "s16",   "s32",   "s64",    "f16", "f32",  "f64",  "f16x2",
+    "bf16", "const", "global", "local", "param", "shared", "v2",  "v4",   "align"};
+constexpr std::size_t kLongestPtxName = 6;
+
 bool is_comment_mark(char c) { return c == '/' || c == '*'; }
 
 // Walks the text once; every byte is either code, comment, splice or line end.
@@ -46,6 +53,7 @@ class Scanner {
     line.first_line = line_;
     line_of_ = &line;
     is_directive_ = false;
+    has_form_feed_ = false;
     directive_ = {};
     last_ = '\n';
     while (!done() && line_end(0) == 0) step();
@@ -55,8 +63,30 @@ class Scanner {
     }
     line.end = at_;
     line.line_count = std::max<std::size_t>(1, line_ - line.first_line);
+    if (is_directive_) note_condition(directive_of(line), line);
     return line;
   }
+
+  // Finds groups that every compiler skips: after #if 0, and the rest after #if 1.
+  void note_condition(const Directive &directive, const LogicalLine &line) {
+    const std::string_view name = directive.name;
+    const std::string_view condition =
+        trimmed(std::string_view(line.code).substr(directive.operands));
+    if (name.starts_with("if")) {
+      const bool is_if = name == "if";
+      conditions_.push_back({is_skipped(), is_if && condition == "1", is_skipped()});
+      if (is_if && condition == "0") conditions_.back().skips = true;
+    } else if (conditions_.empty()) {
+      return;
+    } else if (name == "endif") {
+      conditions_.pop_back();
+    } else if (name.starts_with("el")) {
+      Condition &last = conditions_.back();
+      last.skips = last.is_within_skipped || last.was_taken || (name == "elif" && condition == "0");
+    }
+  }
+
+  bool is_skipped() const { return !conditions_.empty() && conditions_.back().skips; }
 
   // Takes a word, a comment, a literal, a splice or one other byte.
   void step() {
@@ -65,14 +95,20 @@ class Scanner {
     if (c == '\\') return splice();
     if (c == '/' && (peek(1) == '/' || peek(1) == '*')) return comment();
     if (c == '"' || c == '\'') return literal(c);
-    if (c == '\f' && last_ == '\n' && (line_end(1) > 0 || peek(1) == '/')) {  // a new page
-      ++at_;
-      return;
-    }
-    if (c < ' ' ? c != '\t' : c > '~' || c == '$') doubt("a character that is not known in code");
+    if (c == '\f' && !is_directive_) return form_feed();
+    const bool is_known =
+        c == '$' ? is_skipped() && !is_directive_ : c == '\t' || (c >= ' ' && c <= '~');
+    if (!is_known) doubt("a character that is not known in code");
     if (c == '%' && peek(1) == ':') doubt("%:");
-    if (c == '.') dot();
+    if (c == '.') dot(false);
     keep(1);
+  }
+
+  // A form feed is a blank, but not in directives, of which C says so.
+  void form_feed() {
+    has_form_feed_ = true;
+    last_ = ' ';
+    ++at_;
   }
 
   // Keeps the next bytes, if they are code of a directive.
@@ -81,6 +117,7 @@ class Scanner {
     if (line_of_->is_blank && !is_space_in_line(c)) {
       line_of_->is_blank = false;
       is_directive_ = c == '#';
+      if (is_directive_ && has_form_feed_) doubt("a form feed before a directive");
     }
     for (std::size_t i = 0; is_directive_ && i < size; ++i) {
       line_of_->code += text_[at_ + i];
@@ -164,8 +201,8 @@ class Scanner {
   // again and again, so the search goes on from where it ended.
   std::string_view directive_name() {
     const std::string_view code = line_of_->code;
-    const auto skip = [code](std::size_t at, bool (*is_skipped)(char)) {
-      while (at < code.size() && is_skipped(code[at])) ++at;
+    const auto skip = [code](std::size_t at, bool (*passes)(char)) {
+      while (at < code.size() && passes(code[at])) ++at;
       return at;
     };
     DirectiveSoFar &so_far = directive_;
@@ -202,7 +239,7 @@ class Scanner {
   // raw string in C++ for OpenCL.
   void literal(char quote) {
     if (quote == '"' && last_ == 'R') doubt("a raw string");
-    if (quote == '\'' && is_word_character(last_)) check_apostrophe();
+    if (quote == '\'' && (is_word_character(last_) || last_ == '$')) check_apostrophe();
     // Neither a character nor a file's name becomes a directive of an assembler.
     const bool is_name = quote == '\'' || (is_directive_ && names_file(directive_name()));
     bool has_comment = false, has_block = false;
@@ -212,11 +249,12 @@ class Scanner {
         has_comment = true;
         has_block = has_block || peek(1) == '*';
       }
-      if (peek(0) == '.' && !is_name) dot();
+      if (peek(0) == '.' && !is_name) dot(true);
       if (peek(0) != '\\') {
         keep(1);
         continue;
       }
+      if (quote == '"' && may_be_dot(peek(1)) && !is_skipped()) found_.has_bare_dot = true;
       const std::size_t behind = peek(1) == '\\' ? 2 : 1;  // a splice comes before an escape
       if (line_end(behind) > 0 || at_ + behind >= text_.size()) {
         doubt("a literal in two lines");
@@ -235,18 +273,42 @@ class Scanner {
   }
 
   // Notes a dot that an assembler may take for the beginning of a directive's name: one that is not
-  // behind a word, and is neither of a number nor of "...".
-  void dot() {
+  // behind a word, and is neither of a number nor of "...", nor begins a name of PTX in a literal,
+  // where no macro can replace it.
+  void dot(bool in_literal) {
     const bool is_ellipsis = peek(1) == '.' && peek(2) == '.';
     const bool is_number = peek(1) >= '0' && peek(1) <= '9';
     const bool is_joined = is_word_character(last_) || last_ == ')' || last_ == ']';
+    const bool is_name = in_literal && is_ptx_name();
     if (is_ellipsis) keep(2);
-    if (!is_ellipsis && !is_number && !is_joined) found_.has_bare_dot = true;
+    if (!is_ellipsis && !is_number && !is_joined && !is_name && !is_skipped()) {
+      found_.has_bare_dot = true;
+    }
+  }
+
+  // Returns whether the dot begins such a name, which ends in the same literal: another literal
+  // cannot make it longer.
+  bool is_ptx_name() const {
+    const std::string_view name = first_word(text_.substr(at_ + 1, kLongestPtxName + 1));
+    const char next = peek(1 + name.size());
+    return packs::is_among(name, kPtxNames) && (next == ' ' || next == '.');
+  }
+
+  // Returns whether a character behind a backslash may begin an escape that stands for a dot.
+  static bool may_be_dot(char c) {
+    return (c >= '0' && c <= '7') || c == 'x' || c == 'u' || c == 'U' || c == 'N' || c == 'o';
   }
 
   void doubt(const char *what) {
     if (!found_.doubt) found_.doubt = Doubt{std::min(at_, text_.size()), what};
   }
+
+  // An #if with its groups so far.
+  struct Condition {
+    bool is_within_skipped = false;
+    bool was_taken = false;  // one of its groups certainly was
+    bool skips = false;      // the group at hand
+  };
 
   // Offsets in the code of the line at hand, which has a directive.
   struct DirectiveSoFar {
@@ -257,12 +319,14 @@ class Scanner {
   std::string_view text_;
   const TakeWord &take_word_;
   ScannedText found_;
+  std::vector<Condition> conditions_;  // around the line at hand
   DirectiveSoFar directive_;
   LogicalLine *line_of_ = nullptr;  // the line at hand
   std::size_t at_ = 0;
   std::size_t mark_ = 0;  // of check_apostrophe()
   std::size_t line_ = 1;
   bool is_directive_ = false;
+  bool has_form_feed_ = false;
   char last_ = '\n';  // the byte before, without splices; a blank for a comment
 };
 

@@ -3,9 +3,9 @@
 // removed. Pure functions; thread-safe.
 //
 // The functions accept what they know: outside comments and literals printable ASCII, blanks, tabs,
-// line ends, and a form feed before a line end or comment at the begin of a line. Anything else, or
-// what compilers may divide into lines, comments and literals in different ways, is a Doubt, and
-// the caller refuses the text.
+// line ends, form feeds outside directives, and '$' in groups that every compiler skips: after
+// `#if 0`, or what follows the group of `#if 1`. Anything else, or what compilers may divide into
+// lines, comments and literals in different ways, is a Doubt, and the caller refuses the text.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +51,9 @@ std::optional<Doubt> odd_bytes(std::string_view text);
 struct ScannedText {
   std::vector<LogicalLine> lines;
   std::optional<Doubt> doubt;
-  // Code or a literal has a dot with which inline assembly may begin a directive, such as .incbin.
+  // Code or a literal that is not certainly skipped has a dot, or an escape that may stand for one,
+  // with which inline assembly may begin a directive such as .incbin; .reg and other names of PTX
+  // do not count.
   bool has_bare_dot = false;
 };
 

@@ -250,6 +250,13 @@ std::string_view without_zeros(std::string_view text) {
   return text.substr(0, text.find_last_not_of('\0') + 1);
 }
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+// Compilers skip a byte-order mark at the start of a text.
+std::string_view without_mark(std::string_view text) {
+  return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
+}
+
 Result<Flattened> flatten_source(std::string_view text, const IncludeOptions &options,
                                  const Headers &headers) {
   FlattenRequest request;
@@ -289,7 +296,8 @@ Status take_files(const IncludeOptions &options, const Headers &headers, WholePr
     if (!file.path.starts_with('/') && !is_header) file.path.insert(0, whole->folder + "/");
   }
   whole->files = std::move(flat->files);
-  whole->may_be_missing = !options.quoted_folders.empty() || !headers.empty();
+  whole->may_be_missing = !options.quoted_folders.empty() || !headers.empty() ||
+                          whole->own_source.starts_with(kByteOrderMark);
   return {};
 }
 
@@ -327,7 +335,7 @@ Result<WholeProgram> whole_program(std::string_view source, std::string_view opt
     if (!is_plain) return depends_on(concat({"a header called ", in_quotes(name)}));
   }
   WholeProgram whole{"", std::string(source), parts->others};
-  const auto includes = check_text(without_zeros(source), whole.options);
+  const auto includes = check_text(without_mark(without_zeros(source)), whole.options);
   if (!includes.ok()) return includes.status();
   if (*includes) {
     if (Status s = take_files(*parts, headers, &whole); !s.ok()) return s;

@@ -18,8 +18,9 @@ struct WholeProgram {
   std::string source;  // or the module's bytes
   std::string options;
   bool is_il = false;
-  // Some drivers may not find the files: they read quotes in -I as part of the name, or refuse
-  // headers of clCompileProgram, as rusticl 22.3 does.
+  // Some drivers may not build the application's text: they read quotes in -I as part of the name,
+  // refuse headers of clCompileProgram, as rusticl 22.3 does, or a byte-order mark, which a
+  // flattened text does not have.
   bool may_be_missing = false;
   // What the source was made from, if it had an #include, so that a compiler can be asked whether
   // both mean the same; else empty. Paths are absolute, but not cleaned; paths of

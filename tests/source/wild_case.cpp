@@ -155,7 +155,7 @@ class WildCase {
   // ---- The draws.
 
   void draw() {
-    switch (below(has_driver() ? 28 : 17)) {
+    switch (below(has_driver() ? 29 : 18)) {
       case 0:
       case 1:
       case 2:
@@ -173,17 +173,20 @@ class WildCase {
       case 14: respell_path(); break;
       case 15: add_line(literals()); break;
       case 16:
-        insert(pick({word("macros"), word("directives"), "\\\n", "/*", "*/", "\"", "'"}));
+        insert(pick({word("macros"), word("directives"), "\\\n", "/*", "*/", "\"", "'", "\f"}));
         break;
       case 17:
+        insert(in_group(pick({"$", "a$b", "x$'a'", "$\"", ".incbin", "\f", "\f#else"})));
+        break;
       case 18:
       case 19:
-      case 20: add_variables(); break;
-      case 21:
-      case 22: add_headers(); break;
-      case 23:
-      case 24: add_unasked(); break;
-      case 25: add_line(around_assembler()); break;
+      case 20:
+      case 21: add_variables(); break;
+      case 22:
+      case 23: add_headers(); break;
+      case 24:
+      case 25: add_unasked(); break;
+      case 26: add_line(around_assembler()); break;
       default: move_during_builds(); break;
     }
   }
@@ -316,12 +319,27 @@ class WildCase {
     std::string text =
         directive + " \\\"" + (chance(60) ? std::string(kHere) + "/" : "") + path + "\\\"";
     if (chance(25)) text.insert(1 + below(directive.size() - 1), chance(50) ? "\" \"" : "\"\\\n\"");
+    if (text[0] == '.' && chance(15))
+      text.replace(0, 1, pick({"\\056", "\\x2e", "\\x2E", "\\u002e"}));
+    if (chance(15)) text.insert(0, pick({".reg .b32 x; ", ".reg", ".b32 ", ".reg.", ".reg \" \""}));
     if (chance(25)) {
-      add_line(keyword + "(\"" + text + "\");");
+      add_line(in_group(keyword + "(\"" + text + "\");"));
     } else {
-      statement_ = keyword + pick({"", " volatile"}) + "(\"" + text + "\" : \"=a\"(v) : \"0\"(v));";
+      statement_ = in_group(keyword + pick({"", " volatile"}) + "(\"" + text +
+                            "\" : \"=a\"(v) : \"0\"(v));");
     }
     return "";
+  }
+
+  // The line alone, or in a group that compilers skip, or do not.
+  std::string in_group(const std::string &line) {
+    if (chance(60)) return line;
+    const std::string begin =
+        pick({"#if 0", "#if 1", "#if 00", "#ifdef A", "#if 0 // $", "#if !1"});
+    const std::string other = pick({"#else", "#elif 0", "#elif 1", "#elif A", "#else // $"});
+    const std::string inner = pick({line, "#if 1\n" + line + "\n#endif"});
+    return "\n" + begin + "\n" + (chance(50) ? other + "\n" + inner : inner + "\n" + other) +
+           "\n#endif\n";
   }
 
   std::string option() {
@@ -592,6 +610,7 @@ class WildCase {
         up += "../";
       if (chance(70)) case_.options.push_back("-I" + up + folder_);
     }
+    if (chance(3)) case_.source += "\xEF\xBB\xBF";
     for (const std::string &line : lines_) case_.source += line + "\n";
     // A fault must not reach other cases by a shared name.
     case_.source += "// " + std::to_string(case_.seed) + "\n";

@@ -469,7 +469,10 @@ TEST_CASE("inline assembly that may read a file makes a program pass", "[source]
         "asm volatile(\".inc\" \"bin \\\"x\\\"\");", "__asm(\"nop\\n.incbin\");",
         "asm(\".\" \"incbin\");", "#define S(x) #x\nasm(S(.incbin \"x\"));",
         "#define P(a, b) a##b\nP(as, m)(\".incbin\");", "asm(\"nop\\n\\t.incbin\");",
-        "#define D .\n#define S(x) #x\nasm(S(D));"}) {
+        "#define D .\n#define S(x) #x\nasm(S(D));", "asm(\"\\x2eincbin \\\"x\\\"\");",
+        "asm(\"\\056incbin \\\"x\\\"\");", "asm(\".reg .b32 a;\\n.incbin\");",
+        "#define reg incbin \"x\"\n#define S(x) #x\n#define T(x) S(x)\nasm(T(.reg ));",
+        "#if 0\n#else\nasm(\".incbin\");\n#endif"}) {
     INFO(text);
     CHECK_FALSE(whole_program(text, "").ok());
   }
@@ -479,7 +482,10 @@ TEST_CASE("inline assembly that may read a file makes a program pass", "[source]
        {"asm volatile (\"mad.lo.cc.u32 %0, %1;\" : \"=r\"(a) : \"r\"(b));",
         "asm(\"V_ADD3_U32 %0, %1\"); float a = .5f + b.x; int f(const char *p, ...);",
         "asm(\"nop\"); int a = x == '.';", "#line 1 \"./a.cl\"\nasm(\"nop\");",
-        "int a, s, m; float b = .x;", "constant char text[] = \".incbin\";"}) {
+        "int a, s, m; float b = .x;", "constant char text[] = \".incbin\";",
+        "asm(\"{\\n\" \".reg .b16 xh;\\n\" \"mov.f32 x, 0.0;\\n\" \"}\" : \"=r\"(a));",
+        "#if 0\nasm(\".incbin\");\n#endif", "#if 1\n#else\nasm(\".incbin\"); a$b\n#endif",
+        "\xEF\xBB\xBFkernel void k() {}"}) {
     INFO(text);
     CHECK(whole_program(text, "").ok());
   }
@@ -540,7 +546,7 @@ TEST_CASE("a file beside a header may not have the name of clCompileProgram's", 
   CHECK(whole_program("#include \"a.h\"\n", "", {{"a.h", "#include \"b.h\"\n"}, {"b.h", ""}}).ok());
 }
 
-TEST_CASE("a program says whether some driver may not find its files", "[source]") {
+TEST_CASE("a program says whether some driver may not build its text", "[source]") {
   const Headed headed;
   headed.folder.write("x.h", "int x;\n");
   const std::string quoted = "-I\"" + headed.folder.path().string() + "\"";
@@ -549,6 +555,13 @@ TEST_CASE("a program says whether some driver may not find its files", "[source]
   CHECK(whole(source, quoted).may_be_missing);
   CHECK(whole(source, headed.options, {{"y.h", ""}}).may_be_missing);
   CHECK_FALSE(whole("kernel void k() {}", quoted).may_be_missing);
+  CHECK(whole("\xEF\xBB\xBF" + source, headed.options).may_be_missing);
+  CHECK(whole("\xEF\xBB\xBF" + source, headed.options).name == whole(source, headed.options).name);
+  const std::string marked = "\xEF\xBB\xBFkernel void k() {}";
+  CHECK(whole(marked, "").source == marked);
+  CHECK_FALSE(whole(marked, "").may_be_missing);
+  CHECK_FALSE(whole_program("\n" + marked, "").ok());
+  CHECK_FALSE(whole_program("\xEF\xBB\xBF" + marked, "").ok());
 }
 
 TEST_CASE("options have printable characters, blanks and line ends", "[source]") {
