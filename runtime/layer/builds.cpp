@@ -4,6 +4,7 @@
 #include "runtime/layer/builds.hpp"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <numeric>
 
@@ -21,6 +22,9 @@ namespace {
 
 using packs::Code;
 using packs::Status;
+
+constexpr char kOtherFiles[] =
+    "the driver does not find its files by quotes in -I as Kiln does; write -I without quotes";
 
 cl_int by_driver(const ProgramPointer &program, const BuildArguments &arguments) {
   return next.clBuildProgram(program->handle, arguments.device_count, arguments.devices,
@@ -301,6 +305,23 @@ packs::Result<Devices> devices_asked(const BuildArguments &arguments, cl_program
   return asked;
 }
 
+bool finds_files(cl_context context, cl_device_id device, const WholeProgram &whole) {
+  if (whole.finding_source.empty() || requires_binaries()) return true;
+  static std::mutex &mutex = *new std::mutex;
+  static auto &known = *new std::map<std::pair<cl_device_id, std::string>, bool>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto [place, is_new] =
+      known.try_emplace({device, whole.include_options + "\n" + whole.finding_source}, false);
+  if (!is_new) return place->second;
+  const char *text = whole.finding_source.c_str();
+  cl_int code = CL_SUCCESS;
+  const runtime::Handle<cl_program> made(
+      next.clCreateProgramWithSource(context, 1, &text, nullptr, &code), next.clReleaseProgram);
+  place->second = made && next.clBuildProgram(made.get(), 1, &device, whole.include_options.c_str(),
+                                              nullptr, nullptr) == CL_SUCCESS;
+  return place->second;
+}
+
 cl_program built_from_text(StandIn *stand_in) {
   const std::lock_guard<std::mutex> lock(stand_in->asking);
   if (stand_in->asked) return stand_in->of_text.get();
@@ -380,6 +401,9 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
     packs::Result<Devices> stands = asked.ok() ? made.status() : asked.status();
     if (asked.ok() && made.ok()) {
       stands = devices_to_stand_for(program, options.text, *whole, all, devices);
+      if (stands.ok() && !finds_files(program->context, devices[0], *whole)) {
+        stands = Status::error(Code::failed, kOtherFiles);
+      }
     }
     Served served;
     if (!stands.ok()) {

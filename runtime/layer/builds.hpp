@@ -33,6 +33,11 @@ inline bool requires_binaries() { return settings().require != Require::nothing;
 // Fails with the reason why the call is left to the driver.
 packs::Result<Devices> devices_asked(const BuildArguments &arguments, cl_program program);
 
+// Returns whether the driver finds the program's files where Kiln has found them. Asks the driver
+// if it depends on quotes in the options, once for the same folders: PoCL 3.1 takes quotes of -I
+// for a part of the name, and Intel's driver refuses quotes around all of -I.
+bool finds_files(cl_context context, cl_device_id device, const WholeProgram &whole);
+
 // Stores the driver's build for these devices in the spool, or in the overlay for later starts,
 // and then watches the launches of `launched` for the overlay. Complains if that fails.
 packs::Status note_built(cl_program built, cl_program launched, const Devices &devices,

@@ -59,7 +59,7 @@ std::shared_ptr<Compilation> follow(const ProgramPointer &program,
   auto headers = headers_of(arguments);
   if (!devices.ok() || !headers) return nullptr;
   auto whole = whole_of(*program, arguments.build.options_text(), *headers);
-  if (!whole.ok()) return nullptr;
+  if (!whole.ok() || !finds_files(program->context, devices->front(), *whole)) return nullptr;
   auto made = std::make_shared<Compilation>();
   made->whole = *std::move(whole);
   made->options = arguments.build.given_options();

@@ -92,12 +92,25 @@ bool has_quoted_blank(std::string_view options) {
   return false;
 }
 
+// Fails if a driver may find another option in a word with quotes. Drivers divide words at each
+// blank, at each quote, or as a shell does. What is left of a name or a macro where it is divided
+// is no option, and a driver that divides there refuses it.
 Status doubt_of(std::string_view options) {
   if (options.find_first_of(kHard) != std::string_view::npos) {
     return refused("its options have quotes, escapes or line ends, which drivers read otherwise");
   }
-  if (has_quoted_blank(options)) {
-    return refused("its options have blanks between quotes, which drivers read otherwise");
+  bool is_quoted = false;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const char next = i + 1 < options.size() ? options[i + 1] : ' ';
+    const bool is_word_begin = i == 0 || options[i - 1] == ' ';
+    if (options[i] == '"') {
+      is_quoted = !is_quoted;
+      if (is_quoted ? next == '-' && !is_word_begin : next != ' ') {
+        return refused("its options have quotes within a word, which drivers read otherwise");
+      }
+    } else if (is_quoted && options[i] == ' ' && next == '-') {
+      return refused("its options have a quoted blank before a dash, which drivers read otherwise");
+    }
   }
   return {};
 }
@@ -116,6 +129,13 @@ std::optional<OptionWord> operand_of(const std::vector<OptionWord> &words, std::
   }
   if (word.text.empty()) return std::nullopt;
   return word;
+}
+
+// Returns whether drivers that divide words at quotes or as a shell find the same name with blanks:
+// it has no blank in front, and its quotes enclose all of it.
+bool is_whole_in_quotes(std::string_view option, std::string_view folder) {
+  return folder[0] != ' ' && std::count(option.begin(), option.end(), '"') == 2 &&
+         option.ends_with('"');
 }
 
 // Returns the folder as written in the options, with its quotes.
@@ -177,14 +197,26 @@ Result<IncludeOptions> include_options(std::string_view options) {
       return refused("its option " + word.text + ", which compilers may read in another way");
     }
     has_quotes = has_quotes || is_quoted;
+    const std::string written = quoted_folder(option);
+    const bool has_blank = operand->text.find(' ') != std::string::npos;
+    if (has_blank &&
+        (!is_whole_in_quotes(option, operand->text) || (written[0] != '"' && option[0] != '"'))) {
+      return refused("its option " + word.text + ", which drivers divide in different ways");
+    }
     found.folders.emplace_back(operand->text);
-    found.quoted_folders.emplace_back(quoted_folder(option));
+    found.quoted_folders.emplace_back(written);
+    found.cut_folders.emplace_back(written.substr(0, written.find(' ')));
+    if (!found.only_folders.empty()) found.only_folders += ' ';
+    found.only_folders += option;
     found.others += options.substr(copied, word.begin - copied);
     copied = operand->end;
     while (copied < options.size() && is_space(options[copied])) ++copied;
   }
   found.others += options.substr(copied);
-  if (!has_quotes) found.quoted_folders.clear();
+  if (!has_quotes) {
+    found.quoted_folders.clear();
+    found.cut_folders.clear();
+  }
   // One driver's folder, which the name does not cover, may be part of a macro for another driver.
   const bool has_folder = options.find("-I") != std::string_view::npos;
   if (has_folder && !found.doubt.ok()) return found.doubt;
@@ -193,7 +225,7 @@ Result<IncludeOptions> include_options(std::string_view options) {
 
 bool are_macros(std::string_view options) {
   const auto words = option_words(options);
-  if (!words || !doubt_of(options).ok()) return false;
+  if (!words || !doubt_of(options).ok() || has_quoted_blank(options)) return false;
   for (std::size_t i = 0; i < words->size(); ++i) {
     const std::string kind = (*words)[i].text.substr(0, 2);
     if ((kind != "-D" && kind != "-U") || !operand_of(*words, &i)) return false;

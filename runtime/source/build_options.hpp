@@ -27,10 +27,12 @@ struct IncludeOptions {
   std::vector<std::filesystem::path> folders;  // from -I, in order
   // The same folders for a driver that reads quotes as part of the name; empty if there are none.
   std::vector<std::filesystem::path> quoted_folders;
-  std::vector<std::string> definitions;  // operands of -D, in order
+  std::vector<std::filesystem::path> cut_folders;  // the same for one that divides at each blank
+  std::vector<std::string> definitions;            // operands of -D, in order
   // Operands of -U, and of each -D that drivers may read differently.
   std::vector<std::string> uncertain;
-  std::string others;  // all but -I, byte for byte
+  std::string others;        // all but -I, byte for byte
+  std::string only_folders;  // -I alone, each as it was written
   // Fails if drivers may split the options into other words.
   packs::Status doubt;
 };

@@ -249,9 +249,11 @@ class Flattener {
   // quotes in options in two ways.
   Result<File *> search_as_compiled(const Name &name) {
     const AsCompiled &other = *request_.as_compiled;
-    const std::string quoted = first_identity(other.other_include_dirs, name.text);
-    if (!quoted.empty() && quoted != first_identity(request_.include_dirs, name.text)) {
-      return ambiguous(name.text);
+    for (const auto &dirs : other.other_include_dirs) {
+      const std::string found = first_identity(dirs, name.text);
+      if (!found.empty() && found != first_identity(request_.include_dirs, name.text)) {
+        return ambiguous(name.text);
+      }
     }
     if (!other.headers_dir.empty() && !is_absent(other.headers_dir / name.text)) {
       for (const auto &dir : request_.include_dirs) {

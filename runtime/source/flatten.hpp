@@ -57,9 +57,9 @@ struct AsCompiled {
   // Folders in which some compiler looks for names in quotes before all others: fails if they have
   // the file of the source's own #include.
   std::vector<std::filesystem::path> first_dirs;
-  // The include folders as another driver reads the options, if it reads them differently: fails if
+  // The include folders as other drivers read the options, if they read them differently: fails if
   // another file is found there.
-  std::vector<std::filesystem::path> other_include_dirs;
+  std::vector<std::vector<std::filesystem::path>> other_include_dirs;
 };
 
 // Stands for an #include whose file is not found. A compiler that does not skip the line fails, and

@@ -268,7 +268,7 @@ Result<Flattened> flatten_source(std::string_view text, const IncludeOptions &op
   AsCompiled &as = request.as_compiled.emplace();
   if (!headers.empty()) as.headers_dir = kHeadersFolder;
   as.first_dirs = pocl_folders();
-  as.other_include_dirs = options.quoted_folders;
+  as.other_include_dirs = {options.quoted_folders, options.cut_folders};
   for (const std::string &definition : options.definitions) {
     request.macros.define_option(definition);
   }
@@ -276,6 +276,23 @@ Result<Flattened> flatten_source(std::string_view text, const IncludeOptions &op
   auto flat = flatten(request);
   if (!flat.ok()) return depends_on(flat.status().message);
   return flat;
+}
+
+// Returns a text that compilers take only if they find a file in each folder that is written in
+// quotes; empty if no file is in one.
+std::string finding_source(const IncludeOptions &options, const std::vector<IncludedFile> &files) {
+  std::string text;
+  for (std::size_t i = 0; i < options.quoted_folders.size(); ++i) {
+    const std::string folder = options.folders[i].generic_string();
+    if (options.quoted_folders[i] == options.folders[i]) continue;
+    const auto file = std::find_if(files.begin(), files.end(), [&folder](const IncludedFile &f) {
+      return f.path.starts_with(folder + (folder.ends_with('/') ? "" : "/"));
+    });
+    if (file == files.end()) continue;
+    const std::size_t name = file->path.find_first_not_of('/', folder.size());
+    text += concat({"#if !__has_include(<", file->path.substr(name), ">)\n#error\n#endif\n"});
+  }
+  return text;
 }
 
 // Replaces the source by one with its files in it.
@@ -289,6 +306,8 @@ Status take_files(const IncludeOptions &options, const Headers &headers, WholePr
   whole->source = std::move(flat->text);
   const auto checked = check_text(whole->source, whole->options);
   if (!checked.ok()) return checked.status();
+  whole->finding_source = finding_source(options, flat->files);
+  if (!whole->finding_source.empty()) whole->include_options = options.only_folders;
   std::error_code error;
   whole->folder = fs::current_path(error).generic_string();
   for (IncludedFile &file : flat->files) {

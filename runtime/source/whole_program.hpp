@@ -22,6 +22,10 @@ struct WholeProgram {
   // refuse headers of clCompileProgram, as rusticl 22.3 does, or a byte-order mark, which a
   // flattened text does not have.
   bool may_be_missing = false;
+  // If quotes in -I decide whether a driver finds the files: the options of -I alone, and a text
+  // that compilers take only if they find the files with these options. Else both are empty.
+  std::string include_options = {};
+  std::string finding_source = {};
   // What the source was made from, if it had an #include, so that a compiler can be asked whether
   // both mean the same; else empty. Paths are absolute, but not cleaned; paths of
   // clCompileProgram's headers begin with kHeadersFolder.

@@ -338,7 +338,11 @@ cl_int translate(const char *function, cl_program program, cl_uint count,
     found->built = real(devices, count);
   }
   found->type = type;
-  const bool misses = !driver().takes_files && found->text.find("#include") != std::string::npos;
+  const auto has = [&](const char *word) { return found->text.find(word) != std::string::npos; };
+  const bool misses =
+      (!driver().takes_files && has("#include")) ||
+      (!driver().reads_quotes && found->options.find("-I \"") != std::string::npos &&
+       (has("#include") || has("__has_include")));
   found->has_failed = misses || found->text.find("BROKEN") != std::string::npos;
   found->log = found->has_failed ? "it is broken" : "";
   if (found->has_failed) {

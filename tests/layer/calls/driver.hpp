@@ -31,6 +31,7 @@ struct Driver {
   bool tells_arguments = true;    // also of programs without -cl-kernel-arg-info
   bool keeps_attributes = false;  // in binaries, and the arguments' names
   bool takes_files = true;        // false: no text that includes files can be built
+  bool reads_quotes = true;       // of -I, so that it finds files
   bool takes_together = true;     // binaries of several devices
   bool joins_options = false;     // tells them without blanks
   bool gives_last_built = false;  // binaries of the last build's devices alone

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the overlay keeps of programs that no pack has, and what the next start makes of it.
+#include <algorithm>
+
 #include <unistd.h>
 
 #include "runtime/cached/cached_files.hpp"
@@ -167,6 +169,28 @@ TEST_CASE("a build with a callback is kept, and the callback comes after that") 
   };
   CHECK(starts.run(build) == Outcomes{kIsNoted});
   CHECK(starts.run(build) == Outcomes{"served, exact"});
+}
+
+TEST_CASE("quotes in -I: the driver is asked whether it finds the files") {
+  const Starts starts;
+  starts.folder.write("a b/h.h", "// first\n");
+  const std::string options = "-I \"" + (starts.folder.path() / "a b").string() + "\"";
+  const std::string text = "#include <h.h>\nkernel void f() {}";
+  const auto build = [&](const Application &a) {
+    for (const char *more : {"", " -DX"}) a.release(a.built(text, (options + more).c_str()));
+    const auto asks = [](const std::string &built) { return mentions(built, "__has_include"); };
+    CHECK(std::count_if(driver().built.begin(), driver().built.end(), asks) == 1);
+  };
+  CHECK(starts.run(build) == Outcomes{kIsNoted, kIsNoted});
+  CHECK(starts.run(build) == Outcomes{"served, exact", "served, exact"});
+  CHECK(starts.run([&](const Application &a) {
+    driver().reads_quotes = false;
+    const cl_program program = a.from_source(text);
+    CHECK(a.build(program, options.c_str()) == CL_BUILD_PROGRAM_FAILURE);
+    a.release(program);
+  }) == Outcomes{
+            "passed, the driver does not find its files by quotes in -I as Kiln does; write -I "
+            "without quotes"});
 }
 
 TEST_CASE("a program with files is named after their texts, which stand for it") {

@@ -36,15 +36,28 @@ TEST_CASE("Include folders are taken out of options, and nothing else changes") 
 }
 
 TEST_CASE("Options that drivers divide in different ways have no folders among them") {
-  for (const char *options : {"-I '/a b'", "-I/a\\ b", "-I\"/a b\"", "-DA='x -Ifoo y'",
-                              "-DA=\"x -I y\"", "-I/a\t-DB", "-I \"x -DY=1 z\""}) {
+  for (const char *options :
+       {"-I '/a b'", "-I/a\\ b", "-DA='x -Ifoo y'", "-DA=\"x -I y\"", "-I/a\t-DB",
+        "-I \"x -DY=1 z\"", "-I\" /a\"", "\"-I /a b\"", "-I/a\" b\"", "-I\"/a \"b",
+        "-I\"/a\"\" b\"", "-DA=\"-Ib\"", "-DA=\"x\"-Ib", "-DA=\"x y\"-Ib", "-I/a -DA=\"x  -y\""}) {
     INFO(options);
     CHECK_FALSE(include_options(options).ok());
   }
-  CHECK_FALSE(include_options("-DA=\"x y\"")->doubt.ok());
+  CHECK(include_options("-DA=\"x y\" -D \"B=1 + 2\"")->doubt.ok());
+  CHECK_FALSE(include_options("-DA=\"x -y\"")->doubt.ok());
   CHECK_FALSE(include_options("-DA=x\\y")->doubt.ok());
   CHECK(include_options("-DA=\"x\" -DB")->doubt.ok());
   CHECK(include_options("-DA=\"x\"")->uncertain == Texts{"A=x"});
+}
+
+TEST_CASE("A folder with a blank is in quotes, and drivers that cut it search elsewhere") {
+  using Folders = std::vector<std::filesystem::path>;
+  const auto found = include_options("-I \"/a b/c\" -I\"d e\" \"-If g\" -I h -DA=\"x y\" -I\"i\"");
+  REQUIRE(found.ok());
+  CHECK(found->others == "-DA=\"x y\" ");
+  CHECK(found->folders == Folders{"/a b/c", "d e", "f g", "h", "i"});
+  CHECK(found->quoted_folders == Folders{"\"/a b/c\"", "\"d e\"", "f g\"", "h", "\"i\""});
+  CHECK(found->cut_folders == Folders{"\"/a", "\"d", "f", "h", "\"i\""});
 }
 
 TEST_CASE("Options of the preprocessor alone are macros, in whichever way they are split") {

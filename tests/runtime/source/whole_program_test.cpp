@@ -96,7 +96,8 @@ TEST_CASE("a file that is not there is an error where a compiler does not skip i
 
 TEST_CASE("a text with includes needs options that every driver divides alike", "[source]") {
   const std::string source = "#ifdef HOST\n#include <nowhere.h>\n#endif\n";
-  CHECK_FALSE(whole_program(source, "-DA=\"x y\"").ok());
+  CHECK_FALSE(whole_program(source, "-DA=\"x -y\"").ok());
+  CHECK(whole_program(source, "-DA=\"x y\"").ok());
   CHECK(whole_program("kernel void k() {}", "-DA=\"x y\"").ok());
   CHECK(whole_program(source, "-D A=1 -DB -cl-std=CL1.2 -w -Werror -O2 -g").ok());
   CHECK_FALSE(whole_program("#define NAME <nowhere.h>\n#include NAME\n", "").ok());
@@ -397,8 +398,28 @@ TEST_CASE("-I that drivers read with and without its quotes", "[source]") {
   const std::string source = "#include \"x.h\"\n";
   CHECK(whole_program(source, options).ok());
   CHECK(whole_program(source, options + " -I" + (folder.path() / "a").string()).ok());
+  CHECK(whole(source, options).include_options == options);
+  CHECK(whole(source, options).finding_source == "#if !__has_include(<x.h>)\n#error\n#endif\n");
+  CHECK(whole("#include <y.h>\n", options).finding_source.empty());  // in no folder in quotes
   folder.write("b/x.h", "int b;\n");  // the one that a driver finds which keeps the quotes
   CHECK_FALSE(whole_program(source, options).ok());
+}
+
+TEST_CASE("-I with a folder whose name has a blank", "[source]") {
+  const TemporaryFolder folder;
+  folder.write("a b/x.h", "int a;\n");
+  const std::string place = folder.path().string();
+  const std::string source = "#include <x.h>\n";
+  const auto made = whole(source, "-I \"" + place + "/a b\" -DA");
+  CHECK(made.may_be_missing);
+  CHECK(made.options == "-DA");
+  CHECK(made.include_options == "-I \"" + place + "/a b\"");
+  CHECK(made.finding_source == "#if !__has_include(<x.h>)\n#error\n#endif\n");
+  CHECK(mentions(made.source, "int a;"));
+  CHECK(made.name == whole("#include \"" + place + "/a b/x.h\"\n", "-DA").name);
+  folder.write("a/x.h", "int b;\n");  // the one that a driver finds which cuts -I at the blank
+  CHECK(whole_program(source, "-I\"" + place + "/a b\"").ok());  // there is a quote before it
+  CHECK_FALSE(whole_program(source, "\"-I" + place + "/a b\"").ok());
 }
 
 TEST_CASE("a folder of -I that compilers take for something else is refused", "[source]") {
