@@ -98,7 +98,10 @@ class Scanner {
     if (c == '\f' && !is_directive_) return form_feed();
     const bool is_known =
         c == '$' ? is_skipped() && !is_directive_ : c == '\t' || (c >= ' ' && c <= '~');
-    if (!is_known) doubt("a character that is not known in code");
+    if (!is_known) {
+      doubt("a character that is not known in code",
+            "write ASCII without $ outside comments and strings");
+    }
     if (c == '%' && peek(1) == ':') doubt("%:");
     if (c == '.') dot(false);
     keep(1);
@@ -117,7 +120,9 @@ class Scanner {
     if (line_of_->is_blank && !is_space_in_line(c)) {
       line_of_->is_blank = false;
       is_directive_ = c == '#';
-      if (is_directive_ && has_form_feed_) doubt("a form feed before a directive");
+      if (is_directive_ && has_form_feed_) {
+        doubt("a form feed before a directive", "put it into a line of its own");
+      }
     }
     for (std::size_t i = 0; is_directive_ && i < size; ++i) {
       line_of_->code += text_[at_ + i];
@@ -254,7 +259,7 @@ class Scanner {
         keep(1);
         continue;
       }
-      if (quote == '"' && may_be_dot(peek(1)) && !is_skipped()) found_.has_bare_dot = true;
+      if (quote == '"' && may_be_dot(peek(1)) && !is_skipped()) note_bare_dot(at_);
       const std::size_t behind = peek(1) == '\\' ? 2 : 1;  // a splice comes before an escape
       if (line_end(behind) > 0 || at_ + behind >= text_.size()) {
         doubt("a literal in two lines");
@@ -280,10 +285,13 @@ class Scanner {
     const bool is_number = peek(1) >= '0' && peek(1) <= '9';
     const bool is_joined = is_word_character(last_) || last_ == ')' || last_ == ']';
     const bool is_name = in_literal && is_ptx_name();
+    if (!is_ellipsis && !is_number && !is_joined && !is_name && !is_skipped()) note_bare_dot(at_);
     if (is_ellipsis) keep(2);
-    if (!is_ellipsis && !is_number && !is_joined && !is_name && !is_skipped()) {
-      found_.has_bare_dot = true;
-    }
+  }
+
+  void note_bare_dot(std::size_t at) {
+    if (!found_.has_bare_dot) found_.bare_dot_at = at;
+    found_.has_bare_dot = true;
   }
 
   // Returns whether the dot begins such a name, which ends in the same literal: another literal
@@ -299,8 +307,8 @@ class Scanner {
     return (c >= '0' && c <= '7') || c == 'x' || c == 'u' || c == 'U' || c == 'N' || c == 'o';
   }
 
-  void doubt(const char *what) {
-    if (!found_.doubt) found_.doubt = Doubt{std::min(at_, text_.size()), what};
+  void doubt(const char *what, const char *cure = "") {
+    if (!found_.doubt) found_.doubt = Doubt{std::min(at_, text_.size()), what, cure};
   }
 
   // An #if with its groups so far.

@@ -36,6 +36,7 @@ struct LogicalLine {
 struct Doubt {
   std::size_t at = 0;  // offset in the text
   std::string what;    // a noun phrase: "a trigraph"
+  std::string cure{};  // what the author can do, in an imperative; may be empty
 };
 
 // Finds bytes to which compilers give different meanings, wherever they stand: NUL, Ctrl-Z, a
@@ -55,6 +56,7 @@ struct ScannedText {
   // with which inline assembly may begin a directive such as .incbin; .reg and other names of PTX
   // do not count.
   bool has_bare_dot = false;
+  std::size_t bare_dot_at = 0;  // offset in the text of the first one
 };
 
 // Called with each word of the code that does not begin with a digit; the words are in the text.

@@ -115,9 +115,12 @@ class WordCheck {
     each_word(options_, see);
     const bool has_dot = scanned.has_bare_dot || has_bare_dot(options_);
     if (begins_ || has_dot) take_pieces();
-    if (found_.empty() && has_dot && has_assembly_) found_ = "asm";
+    reads_files_ = has_dot && has_assembly_;
     return scanned;
   }
+
+  // Returns whether inline assembly may read a file.
+  bool reads_files() const { return reads_files_; }
 
   // Returns the first word that the program must not have, which ## may make; empty if there is
   // none.
@@ -154,12 +157,25 @@ class WordCheck {
   std::string_view text_, options_, found_;
   bool begins_ = false;  // a word with which an odd one begins
   bool has_assembly_ = false;
+  bool reads_files_ = false;
 };
+
+enum class Whose { application, flattener };  // who wrote a text
 
 // Fails with the first line of `what`.
 Status depends_on(std::string_view what) {
   what = what.substr(0, what.find('\n'));
   return Status::error(Code::bad_input, {"it may depend on more than its text: ", what});
+}
+
+// Fails with the line of the application's text, if `whose` is that.
+Status depends_on(const Doubt &doubt, std::string_view text, Whose whose) {
+  std::string reason = doubt.what;
+  if (whose == Whose::application) {
+    reason += concat({" in line ", packs::decimal(position_at(text, doubt.at).line)});
+  }
+  if (!doubt.cure.empty()) reason += "; " + doubt.cure;
+  return depends_on(reason);
 }
 
 // Fails if a variable names folders that a compiler searches.
@@ -172,11 +188,16 @@ Status check_folder_variables() {
 
 // Fails if the text may depend on more than itself and the options, apart from its includes.
 // Returns whether it has any.
-Result<bool> check_text(std::string_view text, std::string_view options) {
+Result<bool> check_text(std::string_view text, std::string_view options, Whose whose) {
   WordCheck check(text, options);
   const ScannedText scanned = check.run();
-  if (scanned.doubt) return depends_on(scanned.doubt->what);
+  if (scanned.doubt) return depends_on(*scanned.doubt, text, whose);
   if (!check.found().empty()) return depends_on(check.found());
+  if (check.reads_files()) {
+    const Doubt doubt{scanned.bare_dot_at, "inline assembly with a dot that may begin .incbin",
+                      "begin no name with a dot there, except those of PTX, such as .reg"};
+    return depends_on(doubt, text, scanned.has_bare_dot ? whose : Whose::flattener);
+  }
   bool has_includes = false;
   for (const LogicalLine &line : scanned.lines) {
     const std::string_view name = directive_of(line).name;
@@ -304,7 +325,7 @@ Status take_files(const IncludeOptions &options, const Headers &headers, WholePr
   auto flat = flatten_source(text, options, headers);
   if (!flat.ok()) return flat.status();
   whole->source = std::move(flat->text);
-  const auto checked = check_text(whole->source, whole->options);
+  const auto checked = check_text(whole->source, whole->options, Whose::flattener);
   if (!checked.ok()) return checked.status();
   whole->finding_source = finding_source(options, flat->files);
   if (!whole->finding_source.empty()) whole->include_options = options.only_folders;
@@ -354,7 +375,8 @@ Result<WholeProgram> whole_program(std::string_view source, std::string_view opt
     if (!is_plain) return depends_on(concat({"a header called ", in_quotes(name)}));
   }
   WholeProgram whole{"", std::string(source), parts->others};
-  const auto includes = check_text(without_mark(without_zeros(source)), whole.options);
+  const auto includes =
+      check_text(without_mark(without_zeros(source)), whole.options, Whose::application);
   if (!includes.ok()) return includes.status();
   if (*includes) {
     if (Status s = take_files(*parts, headers, &whole); !s.ok()) return s;

@@ -512,6 +512,26 @@ TEST_CASE("inline assembly that may read a file makes a program pass", "[source]
   }
 }
 
+TEST_CASE("a text that has no name: the line and a cure are told", "[source]") {
+  const std::string begin = "it may depend on more than its text: ";
+  const auto reason = [&](const std::string &text, const char *options = "") {
+    const auto made = whole_program(text, options);
+    REQUIRE_FALSE(made.ok());
+    CHECK(made.status().message.starts_with(begin));
+    return made.status().message.substr(begin.size());
+  };
+  CHECK(reason("int a;\nint b$;") ==
+        "a character that is not known in code in line 2; "
+        "write ASCII without $ outside comments and strings");
+  CHECK(reason("\n\n\f#define A") ==
+        "a form feed before a directive in line 3; put it into a line of its own");
+  CHECK(reason("int c = '\?\?=';\n") == "a trigraph in line 1");
+  const std::string assembly = "inline assembly with a dot that may begin .incbin";
+  const std::string cure = "; begin no name with a dot there, except those of PTX, such as .reg";
+  CHECK(reason("asm(\"nop\");\nasm(\n\".byte\");\n") == assembly + " in line 3" + cure);
+  CHECK(reason("asm(\"nop\");", "-DA=.x") == assembly + cure);
+}
+
 TEST_CASE("headers that compilers include unasked make a program pass", "[source]") {
   const Headed headed;
   CHECK(headed.takes("kernel void k() {}"));
