@@ -113,7 +113,7 @@ void BuildProgress::started(const builder::ObservedJob &job, std::size_t /*worke
 void BuildProgress::ended(const builder::ObservedJob &job, const builder::JobEnd &end) {
   if (end.origin == builder::Origin::reused) return;
   ++done_;
-  if (end.finish == nullptr) ++failed_;
+  if (end.binary == nullptr) ++failed_;
   if (running_.erase(job.number) == 0) return;
   ++compiled_;
   show();

@@ -187,7 +187,7 @@ int serve(ServeArguments arguments) {
   if (!variables.ok()) return fail(variables.status());
   print_preload(*loader);
   if (loader->why_not.empty()) {
-    provision_packs(arguments.packs, !arguments.print_form.empty(), &*variables);
+    provision_served(arguments, !arguments.print_form.empty(), &*variables);
   } else {
     complain(loader->why_not + "; the application runs without Kiln");
   }

@@ -17,6 +17,8 @@
 #include "builder/base/this_process.hpp"
 #include "builder/cli/parse.hpp"
 #include "kiln/packs/pack_folder.hpp"
+#include "runtime/cached/cached_files.hpp"
+#include "runtime/overlay/shared_folder.hpp"
 #include "runtime/provision/mesa_provision.hpp"
 
 namespace kiln::cli {
@@ -48,6 +50,19 @@ Status check_report(const std::string &path) {
   if (path.empty()) return {};
   const packs::Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
   return file ? Status() : Status(Code::failed, path + ": " + std::strerror(errno));
+}
+
+// Returns the folder in which the application's user has cached programs; empty if there is none.
+std::string own_folder(const LayerArguments &arguments) {
+  std::string own = arguments.overlay;
+  std::error_code error;
+  if (own.empty() && fs::is_directory(arguments.shared, error)) {
+    if (!runtime::own_overlay(arguments.shared.c_str(), &own).ok()) return "";
+  }
+  runtime::Folder folder;
+  const bool is_private =
+      fs::is_directory(own, error) && cached::open_folder(own, "", &folder).ok();
+  return is_private ? own : "";
 }
 
 }  // namespace
@@ -123,9 +138,11 @@ Result<builder::Variables> variables_of(const LayerArguments &arguments,
   return builder::layer_variables(environment);
 }
 
-void provision_packs(const std::vector<std::string> &paths, bool only_print,
-                     builder::Variables *variables) {
+void provision_served(const LayerArguments &arguments, bool only_print,
+                      builder::Variables *variables) {
   runtime::MesaEntries entries;
+  std::vector<std::string> paths = arguments.packs;
+  if (const std::string own = own_folder(arguments); !own.empty()) paths.push_back(own);
   for (const std::string &path : paths) {
     std::vector<std::string> files;
     (void)packs::packs_at(path, &files);

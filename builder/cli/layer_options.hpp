@@ -45,12 +45,12 @@ std::string report_lines(const std::string &report, std::uintmax_t from = 0);
 Result<builder::Variables> variables_of(const LayerArguments &arguments,
                                         const builder::LoaderChoice &loader);
 
-// Puts the packs' entries for Mesa's shader cache where Mesa reads them, and adds the variables for
-// that to `variables`; does nothing if no pack has entries. `paths` are packs and folders of packs.
-// With `only_print`, writes nothing, and says what to run instead. Says on standard error why
-// entries cannot be used.
-void provision_packs(const std::vector<std::string> &paths, bool only_print,
-                     builder::Variables *variables);
+// Puts the entries for Mesa's shader cache, of the packs and of the user's own overlay, where Mesa
+// reads them, and adds the variables for that to `variables`; does nothing if there are none. With
+// `only_print`, writes nothing, and says what to run instead. Says on standard error why entries
+// cannot be used.
+void provision_served(const LayerArguments &arguments, bool only_print,
+                      builder::Variables *variables);
 
 // Runs the application with the variables to its end. With `aside`, what it prints goes to
 // standard error, since standard output is for Kiln's own result. `meanwhile` is as for

@@ -68,7 +68,7 @@ Result<LayerRun> run_application(const TryArguments &arguments, const LayerArgum
                                  const std::string &folder) {
   builder::use_driver_caches(folder + "/" + mode);
   const auto start = builder::Clock::now();
-  provision_packs(run_as.packs, false, &variables);
+  provision_served(run_as, false, &variables);
   const auto exit = run_under_layer(arguments.command, variables, mode, arguments.json);
   if (!exit.ok()) return exit.status();
   LayerRun run{*exit, builder::milliseconds_since(start) / 1000, report_lines(run_as.report), {}};

@@ -94,7 +94,9 @@ std::vector<LaunchSize> sizes_to_have(const runtime::Device &device, const JobRe
     FirstLaunch ignored;
     Status s(Code::process, "an earlier try ended the process");
     if (request.repeat_launches) {
-      s = launch_recorded(device, built.program.get(), *recorded, tuned, &ignored);
+      s = launch_recorded(device, built.program.get(), *recorded, tuned,
+                          longest_launch(request.build_microseconds, request.limits.timeout),
+                          &ignored);
     }
     std::vector<RecordedLaunch> all = *recorded;
     all.insert(all.end(), tuned.begin(), tuned.end());

@@ -47,9 +47,10 @@ struct JobRequest : JobOptions {
   packs::Bytes device_entries{};  // from harvest_device_entries(), for drivers with a shader cache
   bool repeat_launches = true;    // repeat recorded launches to finish; may end the process
   std::vector<Duplicate> duplicates{};
-  const ResultCheck *check = nullptr;  // comparison of results; null: none
-  bool parallel = false;               // other jobs compile at the same time
-  bool launch_source = true;           // launch the built program if results are compared with it
+  const ResultCheck *check = nullptr;    // comparison of results; null: none
+  bool parallel = false;                 // other jobs compile at the same time
+  bool launch_source = true;             // launch the built program if results are compared with it
+  std::uint64_t build_microseconds = 0;  // the driver's time for the program; 0: not yet known
 };
 
 }  // namespace kiln::builder

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include <unistd.h>
+
 #include "builder/device/driver_caches.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/finish/launch_sizes.hpp"
@@ -47,7 +49,7 @@ bool compiles(double first, double second, double third) {
 }
 
 Status repeat(const Device &device, cl_context context, cl_command_queue queue, cl_program program,
-              const RecordedLaunch &launch, FirstLaunch *worst,
+              const RecordedLaunch &launch, std::chrono::seconds longest, FirstLaunch *worst,
               std::vector<std::uint64_t> *memory) {
   RepeatedLaunch again(device, context, queue);
   RepeatTimes first;
@@ -55,7 +57,10 @@ Status repeat(const Device &device, cl_context context, cl_command_queue queue, 
   RepeatTimes third;
   Status status = again.prepare(program, launch);
   for (RepeatTimes *times : {&first, &second, &third}) {
-    if (status.ok()) status = again.launch(launch.local, times);
+    if (!status.ok()) break;
+    alarm(static_cast<unsigned>(longest.count()));
+    status = again.launch(launch.local, times);
+    alarm(0);
   }
   if (status.ok() && memory != nullptr) status = again.hash(&memory->emplace_back());
   FirstLaunch seen{first.milliseconds, second.milliseconds};
@@ -105,8 +110,8 @@ Status launch_twice(const packs::Program &program, const packs::Variant &variant
 
 Status launch_recorded(const Device &device, cl_program program,
                        const std::vector<RecordedLaunch> &launches,
-                       const std::vector<RecordedLaunch> &tuned, FirstLaunch *out,
-                       std::vector<std::uint64_t> *memory) {
+                       const std::vector<RecordedLaunch> &tuned, std::chrono::seconds longest,
+                       FirstLaunch *out, std::vector<std::uint64_t> *memory) {
   const runtime::OpenCL &cl = *device.cl;
   cl_context context = nullptr;
   cl_int code =
@@ -120,15 +125,23 @@ Status launch_recorded(const Device &device, cl_program program,
   FirstLaunch worst;
   worst.compiled = false;
   for (const RecordedLaunch &launch : launches) {
-    Status s = repeat(device, context, queue.get(), program, launch, &worst, memory);
+    Status s = repeat(device, context, queue.get(), program, launch, longest, &worst, memory);
     if (!s.ok()) return s;
   }
   for (const RecordedLaunch &launch : tuned) {
-    (void)repeat(device, context, queue.get(), program, launch, &worst, nullptr);
+    (void)repeat(device, context, queue.get(), program, launch, longest, &worst, nullptr);
   }
   if (Status s = ask_executes(device, context, queue.get(), &worst.executes); !s.ok()) return s;
   *out = worst;
   return {};
+}
+
+std::chrono::seconds longest_launch(std::uint64_t build_microseconds,
+                                    std::chrono::milliseconds step) {
+  using std::chrono::seconds;
+  const std::chrono::microseconds built(build_microseconds);
+  const seconds wanted = std::max(seconds(20), std::chrono::ceil<seconds>(10 * built));
+  return std::clamp(std::chrono::duration_cast<seconds>(step / 2), seconds(1), wanted);
 }
 
 bool keeps_compiled(runtime::Finishing finishing) {

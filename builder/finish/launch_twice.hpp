@@ -4,6 +4,7 @@
 // cache.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -56,11 +57,20 @@ Status launch_twice(const packs::Program &program, const packs::Variant &variant
 // Code::over_limit if a launch takes over 1 GiB, and with Code::requirement if part of a launch was
 // not recorded. Only for processes that may end: the effect of zeros on kernels is not known.
 //
+// A launch that takes longer than `longest`, with what the driver compiles for it, ends the process
+// by SIGALRM (ChildResult::is_endless): no driver can be made to end a launch.
+//
 // Also launches `tuned`, and ignores launches that the driver refuses: the layer leaves those to
 // the driver. `memory`, if not null, gets a hash of each launch's memory after its repetitions.
 Status launch_recorded(const runtime::Device &device, cl_program program,
                        const std::vector<RecordedLaunch> &launches,
-                       const std::vector<RecordedLaunch> &tuned, FirstLaunch *out,
-                       std::vector<std::uint64_t> *memory = nullptr);
+                       const std::vector<RecordedLaunch> &tuned, std::chrono::seconds longest,
+                       FirstLaunch *out, std::vector<std::uint64_t> *memory = nullptr);
+
+// Returns the limit for a launch of a program that the driver built in that time: ten times as
+// long, and at least 20 s, but at most half of the step's limit. The time that the launch took the
+// application is not known. At least 1 s.
+std::chrono::seconds longest_launch(std::uint64_t build_microseconds,
+                                    std::chrono::milliseconds step);
 
 }  // namespace kiln::builder

@@ -61,11 +61,12 @@ void BuildEvents::ended(const ObservedJob &job, const JobEnd &end) {
   members["how"] = origin_name(end.origin);
   if (end.origin == Origin::compiled) members["milliseconds"] = end.took.count();
   if (end.origin != Origin::reused) ++done_;
-  if (end.finish != nullptr) {
-    members["final"] = finality_name(end.finish->finality);
-    if (!end.finish->why_not.empty()) members["why_not"] = end.finish->why_not;
-    if (!end.finish->proof.empty()) members["proof"] = end.finish->proof;
-    if (!end.finish->unproven.empty()) members["unproven"] = end.finish->unproven;
+  if (end.binary != nullptr) {
+    const packs::Finish &finish = end.binary->finish;
+    members["final"] = finality_name(finish.finality);
+    if (!finish.why_not.empty()) members["why_not"] = finish.why_not;
+    if (!finish.proof.empty()) members["proof"] = finish.proof;
+    if (!finish.unproven.empty()) members["unproven"] = finish.unproven;
     if (end.build_microseconds != 0) members["build_microseconds"] = end.build_microseconds;
     if (end.load_microseconds != 0) members["load_microseconds"] = end.load_microseconds;
     return write_event("done", std::move(members));

@@ -35,10 +35,11 @@ struct JobEnd {
   Origin origin = Origin::compiled;
   std::chrono::milliseconds took{0};     // for a job that was compiled
   const Status &status;                  // failed: there is no binary
-  const packs::Finish *finish;           // null if the job failed
+  const packs::Binary *binary;           // or else the intermediate; null if the job failed
   std::uint64_t build_microseconds = 0;  // as in JobResult
   std::uint64_t load_microseconds = 0;
-  bool left_out = false;  // rather than failed
+  bool left_out = false;                         // rather than failed
+  const packs::Bytes *device_entries = nullptr;  // as in JobRequest; null for a reused job
 };
 
 struct RunningJob {

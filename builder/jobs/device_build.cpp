@@ -194,10 +194,11 @@ JobEnd end_of(const Task &task, std::chrono::milliseconds took) {
   return {task.stored ? Origin::stored : Origin::compiled,
           took,
           task.status,
-          binary ? &binary->finish : nullptr,
+          binary ? &*binary : nullptr,
           made.build_microseconds,
           made.load_microseconds,
-          task.left_out};
+          task.left_out,
+          &task.device_entries};
 }
 
 JobRequest request_of(const Task &task, const BuildOptions &options) {
@@ -403,8 +404,9 @@ class Collector {
     return {Code::failed, beyond};
   }
 
-  // Adds the earlier binaries of a job, and returns how the binary was made; null if there is none.
-  const packs::Finish *reuse(const Job &job, const packs::Digest &variant) {
+  // Adds the earlier binaries of a job, and returns the binary, or the intermediate; null if there
+  // is none.
+  const packs::Binary *reuse(const Job &job, const packs::Digest &variant) {
     ++result_.reused;
     packs::Target &target = target_of(devices_[job.device]);
     const packs::Target *known = earlier_.target(target.key);
@@ -413,8 +415,7 @@ class Collector {
     if (binary != nullptr) add(*binary, &target);
     const auto *intermediate = earlier_.intermediate(target.key, variant);
     if (intermediate != nullptr) target.intermediates.push_back(*intermediate);
-    const auto *made = binary != nullptr ? binary : intermediate;
-    return made != nullptr ? &made->finish : nullptr;
+    return binary != nullptr ? binary : intermediate;
   }
 
   void made(Task *task) {
@@ -564,11 +565,11 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
     } else if (job.need == Need::reuse) {
       const std::string name = job_name(base, devices, job);
       const Status judged = collector.judge(variant_of(base, job), job, name);
-      const packs::Finish *finish =
+      const packs::Binary *binary =
           judged.ok() ? collector.reuse(job, variant_of(base, job).hash) : nullptr;
       watcher.ended({i, name, program_of(base, job).name, variant_of(base, job).name,
                      devices[job.device].label()},
-                    {Origin::reused, 0ms, judged, finish});
+                    {Origin::reused, 0ms, judged, binary});
     } else {
       collector.made(&*task++);
     }

@@ -75,7 +75,7 @@ Status with_log(const ChildResult &child) {
 
 // Returns whether a fresh process may succeed.
 bool may_be_tired(const ChildResult &result) {
-  if (!result.ok()) return result.end != ProcessEnd::timed_out;
+  if (!result.ok()) return result.end != ProcessEnd::timed_out && !result.is_endless();
   return !result.status().ok() && result.answer.value("log", "").empty();
 }
 
@@ -131,7 +131,7 @@ const packs::BlobSource *job_input(const packs::Variant &variant, const DeviceIn
   return il && takes_il ? &*il : nullptr;
 }
 
-json compile_job(const JobRequest &request, OpenedPack *opened, const std::string &path,
+json compile_job(JobRequest request, OpenedPack *opened, const std::string &path,
                  const std::function<void(JobStage)> &stage) {
   const packs::Variant &variant = request.variant;
   const runtime::Device &device = *opened->child.device;
@@ -156,13 +156,13 @@ json compile_job(const JobRequest &request, OpenedPack *opened, const std::strin
   stage(JobStage::compiling);
   const auto start = Clock::now();
   runtime::BuildOutcome outcome = build();
-  const double milliseconds = milliseconds_since(start);
+  request.build_microseconds = static_cast<std::uint64_t>(milliseconds_since(start) * 1000);
   stage(JobStage::finishing);
   json answer = to_json(outcome.error);
   if (outcome.error.ok()) answer = make_binaries(device, request, outcome.built, build);
   answer["log"] = outcome.log;
   if (!outcome.error.ok()) return answer;
-  answer["build_microseconds"] = static_cast<std::uint64_t>(milliseconds * 1000);
+  answer["build_microseconds"] = request.build_microseconds;
   if (!leaves) answer["kernels"] = kernel_rows(device, outcome.built.kernels);
   if (!is_compared_with_source(request)) return answer;
   stage(JobStage::launching);
@@ -230,7 +230,7 @@ json JobRunner::compile_here(const json &order) {
     if (request.device.description.finishing == runtime::Finishing::shader_cache) let_mesa_talk();
     if (const Status s = opened_.open_device(request.device); !s.ok()) return to_json(s);
   }
-  json answer = compile_job(request, &opened_, caches + "/source.kiln",
+  json answer = compile_job(std::move(request), &opened_, caches + "/source.kiln",
                             [this](JobStage stage) { stage_->set(static_cast<int>(stage)); });
   answer["last"] = needs_new_process();
   return answer;
@@ -270,6 +270,12 @@ ChildResult JobRunner::compile(std::size_t job, const JobRequest &how) {
 // step may give a binary.
 bool JobRunner::leave_out(const ChildResult &died, JobRequest *how, LeftOut *what) const {
   const auto stage = static_cast<JobStage>(stage_->get());
+  if (died.is_endless() && what->endless.empty()) {
+    what->endless = died.reason();
+    what->results = "repeating a recorded launch: " + what->endless;
+    how->repeat_launches = how->launch_source = false;
+    return true;
+  }
   if (stage == JobStage::launching) {
     what->results = "launching the program that was built ended the process: " + died.reason();
     how->launch_source = false;
@@ -310,6 +316,7 @@ json JobRunner::run(std::size_t job) {
   answer["statistics"] =
       statistics_rows(statistics_of(request.variant, figures_in_mesa_text(printed)));
   if (!left_out.finisher.empty()) answer["finisher_died"] = left_out.finisher;
+  if (!left_out.endless.empty()) answer["endless"] = left_out.endless;
   if (!left_out.gpu_archs.empty()) add_deaths(request, left_out.gpu_archs, &answer);
   Results built{{}, {}, left_out.results};
   if (answer.contains("results")) built = results_from(answer["results"]);

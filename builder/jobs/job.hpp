@@ -36,7 +36,7 @@ enum class JobStage : int { compiling, finishing, launching };
 // creates them; with "log" if the driver gave one, and with "results" if binaries are compared with
 // the program built here. `opened` must have its device open. Writes a pack for the launch to
 // `path`.
-nlohmann::json compile_job(const JobRequest &request, OpenedPack *opened, const std::string &path,
+nlohmann::json compile_job(JobRequest request, OpenedPack *opened, const std::string &path,
                            const std::function<void(JobStage)> &stage);
 
 // Result of a job: the final binary, or the driver's own if finishing failed. If the driver
@@ -112,6 +112,7 @@ class JobRunner {
     std::string gpu_archs{};
     std::string finisher{};
     std::string results{};
+    std::string endless{};  // repeated launches
   };
   bool leave_out(const ChildResult &died, JobRequest *how, LeftOut *what) const;
   ChildResult compile(std::size_t job, const JobRequest &how);

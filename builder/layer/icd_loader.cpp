@@ -62,7 +62,9 @@ void set_variables(const std::string &layer, Drivers drivers, const packs::Descr
   setenv("KILN_REPORT", fmt::format("/proc/self/fd/{}", report.get()).c_str(), 1);
 }
 
-// Calls a loader. Runs in a child: a loader may run code of its own when it is loaded.
+// Calls a loader. Runs in a child: a loader may run code of its own when it is loaded. Whether it
+// takes a layer that cannot be loaded here, such as one for another process's sanitizer, cannot be
+// asked.
 nlohmann::json call_loader(const std::string &name, const std::string &layer, Drivers drivers) {
   Pipe report;
   const int error = report.open();
@@ -75,6 +77,7 @@ nlohmann::json call_loader(const std::string &name, const std::string &layer, Dr
   using GetPlatforms = int (*)(unsigned, void *, unsigned *);
   const auto get = reinterpret_cast<GetPlatforms>(dlsym(library, "clGetPlatformIDs"));
   if (error != 0 || get == nullptr) return answer;
+  if (dlopen(layer.c_str(), RTLD_LAZY | RTLD_LOCAL) == nullptr) return answer;
   unsigned count = 0;
   (void)get(0, nullptr, &count);
   std::string line;

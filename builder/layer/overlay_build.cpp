@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include <fcntl.h>
 
 #include "runtime/cached/cached_files.hpp"
+#include "runtime/identity/target.hpp"
 #include "runtime/source/whole_program.hpp"
 
 namespace kiln::builder {
@@ -76,15 +78,17 @@ class DriverNotes {
     return forget(noted);
   }
 
-  // Notes why there is no binary. If there was one before, it gets the launches, so that they are
-  // not noted again.
+  // Gives the new launches to the binary that there is, so that they are not noted again.
+  Status keep_launches(const Noted &noted) {
+    packs::Contents contents = noted.before;
+    contents.programs[0].variants[0].launches = noted.base.programs[0].variants[0].launches;
+    return keep(noted, std::move(contents));
+  }
+
+  // Notes why there is no binary. If there was one before, it stays.
   Status refuse(const Noted &noted, const std::string &why) {
+    if (noted.cached != nullptr) return keep_launches(noted);
     const packs::Program &program = noted.base.programs[0];
-    if (noted.cached != nullptr) {
-      packs::Contents contents = noted.before;
-      contents.programs[0].variants[0].launches = program.variants[0].launches;
-      return keep(noted, std::move(contents));
-    }
     const packs::View text{reinterpret_cast<const std::uint8_t *>(why.data()),
                            std::min<std::size_t>(why.size(), cached::kMaxText)};
     const int failed = folder_.write_file(program.name + cached::kRefusedSuffix, &text, 1);
@@ -154,57 +158,83 @@ class DriverNotes {
   runtime::Folder folder_;
 };
 
-// Returns the program with its binary, as a cached program is stored; nothing if the build has
-// none. If NVIDIA's linker failed, PTX is better than nothing.
-std::optional<packs::Contents> cached_contents(const Noted &noted, const std::string &key,
-                                               const packs::Contents &built) {
-  const packs::Digest &variant = noted.base.programs[0].variants[0].hash;
-  const auto target = std::find_if(built.targets.begin(), built.targets.end(),
-                                   [&](const auto &one) { return one.key == key; });
-  if (target == built.targets.end()) return std::nullopt;
-  packs::Contents contents = noted.base;
-  contents.targets.push_back(*target);
-  packs::Target &own = contents.targets[0];
-  const auto is_other = [&](const packs::Binary &binary) { return binary.variant != variant; };
-  std::erase_if(own.binaries, is_other);
-  std::erase_if(own.intermediates, is_other);
-  own.auxiliary.reset();
-  if (own.binaries.empty()) own.binaries = std::exchange(own.intermediates, {});
-  if (own.binaries.size() != 1) return std::nullopt;
-  return contents;
+// Whether the program has a binary already and one of its launches does not end when it is
+// repeated. It is not repeated again.
+bool is_endless(const Noted &noted) {
+  return noted.cached != nullptr && !noted.is_new &&
+         noted.before.targets[0].binaries[0].finish.why_not.ends_with(kEndless);
 }
 
-std::string failure_of(const std::string &program, const BuildResult &result) {
-  for (const auto *list : {&result.failures, &result.left_out}) {
-    for (const JobFailure &failure : *list) {
-      if (failure.job.starts_with(program + "/")) return failure.text;
-    }
+// Keeps each program as soon as its job has ended, so that the next start is served while others
+// are still built.
+class Keeper final : public BuildObserver {
+ public:
+  // The objects must outlive this one.
+  Keeper(const std::vector<Noted> &noted, const DeviceInfo &device, DriverNotes *notes,
+         OverlayBuild *out)
+      : device_(device), notes_(*notes), out_(*out) {
+    for (const Noted &one : noted) waiting_.emplace(one.base.programs[0].name, &one);
   }
-  return "the device cannot run it";
-}
+
+  void ended(const ObservedJob &job, const JobEnd &end) override {
+    const auto place = waiting_.find(job.program);
+    if (place == waiting_.end()) return;
+    const Noted &noted = *place->second;
+    waiting_.erase(place);
+    if (end.binary == nullptr) return refuse(noted, end.status.message);
+    packs::Contents contents = noted.base;
+    packs::Target &target =
+        contents.targets.emplace_back(runtime::target_of(device_.identity, device_.description));
+    if (end.device_entries != nullptr && !end.device_entries->empty()) {
+      target.auxiliary = packs::BlobSource(*end.device_entries);
+    }
+    target.binaries = {*end.binary};
+    note(notes_.keep(noted, std::move(contents)));
+    ++out_.built;
+  }
+
+  // Refuses the programs for which there was no job. Returns the first failure to write.
+  Status end() {
+    for (const auto &[program, noted] : waiting_) refuse(*noted, "the device cannot run it");
+    return status_;
+  }
+
+ private:
+  void refuse(const Noted &noted, const std::string &why) {
+    note(notes_.refuse(noted, why));
+    out_.failures.push_back({noted.base.programs[0].name, why});
+  }
+
+  void note(Status status) {
+    if (status_.ok()) status_ = std::move(status);
+  }
+
+  const DeviceInfo &device_;
+  DriverNotes &notes_;
+  OverlayBuild &out_;
+  std::map<std::string, const Noted *> waiting_;  // by program
+  Status status_;
+};
 
 Status build_for(const std::string &overlay, const DeviceInfo &device, const BuildOptions &options,
                  BuildObserver *observer, OverlayBuild *out) {
   DriverNotes notes(overlay, device);
-  const auto noted = notes.read();
+  auto noted = notes.read();
   if (!noted.ok()) return noted.status();
+  for (const Noted &one : *noted) {
+    if (!is_endless(one)) continue;
+    if (Status s = notes.keep_launches(one); !s.ok()) return s;
+  }
+  std::erase_if(*noted, is_endless);
+  if (noted->empty()) return {};
   packs::Contents base;
   for (const Noted &one : *noted) base.programs.push_back(one.base.programs[0]);
-  if (base.programs.empty()) return {};
-  const BuildResult result = build_on_devices(base, {device}, {}, options, observer);
-  for (const Noted &one : *noted) {
-    auto contents = cached_contents(one, notes.driver().key, result.contents);
-    if (contents) {
-      if (Status s = notes.keep(one, *std::move(contents)); !s.ok()) return s;
-      ++out->built;
-      continue;
-    }
-    const std::string &program = one.base.programs[0].name;
-    const std::string why = failure_of(program, result);
-    if (Status s = notes.refuse(one, why); !s.ok()) return s;
-    out->failures.push_back({program, why});
-  }
-  return {};
+  Keeper keeper(*noted, device, &notes, out);
+  std::vector<BuildObserver *> observers{&keeper};
+  if (observer != nullptr) observers.push_back(observer);
+  Observers all(observers);
+  (void)build_on_devices(base, {device}, {}, options, &all);
+  return keeper.end();
 }
 
 // Removes what was noted for earlier drivers of the device; other drivers' notes stay, and are

@@ -29,12 +29,18 @@ struct ProcessExit {
   bool done() const { return end == ProcessEnd::exited && code == 0; }
 };
 
+// Reason of a child that ended itself, since a launch took longer than it may
+// (finish/launch_twice.hpp).
+inline constexpr char kEndless[] =
+    "it did not end in ten times the time of the build (20 s at least, half of a step's at most)";
+
 // A child that gave no answer has exited, was signalled or killed, or was never started.
 struct ChildResult : ProcessExit {
   bool answered = false;
   nlohmann::json answer;  // what the function returned
   std::string output;     // the end of the child's standard output and error
 
+  bool is_endless() const;  // the reason is kEndless
   // Whether there is an answer, which may still report a failure.
   bool ok() const { return answered; }
   // Describes a child without an answer: "crashed with signal 11 (Segmentation fault)", with the

@@ -83,7 +83,8 @@ std::optional<nlohmann::json> next_order(const packs::Descriptor &from) {
 // only the parent, which passes it on (pass_on_interrupts), and no driver outlives the parent.
 void set_apart(const packs::Descriptor &output) {
   setpgid(0, 0);
-  for (const int fatal : {SIGABRT, SIGBUS, SIGFPE, SIGHUP, SIGILL, SIGINT, SIGSEGV, SIGTERM}) {
+  for (const int fatal :
+       {SIGABRT, SIGALRM, SIGBUS, SIGFPE, SIGHUP, SIGILL, SIGINT, SIGSEGV, SIGTERM}) {
     std::signal(fatal, SIG_DFL);
   }
   dup2(output.get(), STDOUT_FILENO);
@@ -162,7 +163,12 @@ Collected collect(const packs::Descriptor &socket, const packs::Descriptor &outp
 
 }  // namespace
 
+bool ChildResult::is_endless() const {
+  return !ok() && end == ProcessEnd::signalled && code == SIGALRM;
+}
+
 std::string ChildResult::reason() const {
+  if (is_endless()) return kEndless;
   std::string text;
   switch (end) {
     case ProcessEnd::exited:

@@ -40,12 +40,13 @@ Status write_proof(const DeviceInfo &device, const ProofRequest &request,
 }
 
 Status launch(OpenedPack &opened, const kiln::Program &loaded, const OpenedPack::Found &found,
-              const TunedSizes &tuned, FirstLaunch *out, Results *results) {
+              const TunedSizes &tuned, std::chrono::seconds longest, FirstLaunch *out,
+              Results *results) {
   if (found.variant->launches) {
     const auto launches = recorded_launches(*found.variant);
     if (!launches.ok()) return launches.status();
     return launch_recorded(*opened.child.device, loaded.cl(), *launches,
-                           tuned_launches(*launches, tuned), out, &results->memory);
+                           tuned_launches(*launches, tuned), longest, out, &results->memory);
   }
   const auto workload =
       plan_workload(*found.program, *found.variant, small_problem(*found.program), {});
@@ -120,7 +121,8 @@ json load_and_launch(OpenedPack &opened, const json &order, Watch watch) {
   Results results;
   const auto tuned = order["tuned"].get<TunedSizes>();
   watch.begin();
-  const Status status = launch(opened, *loaded.program, *found, tuned, &out, &results);
+  const std::chrono::seconds longest(order["longest_launch"].get<std::int64_t>());
+  const Status status = launch(opened, *loaded.program, *found, tuned, longest, &out, &results);
   out.compiled = watch.compiled();
   if (!status.ok()) {
     answer["not_launched"] = to_json(status);
@@ -156,6 +158,7 @@ packs::Bytes auxiliary_of(const packs::Contents &contents) {
 Proof proof_of(const ChildResult &child) {
   Proof proof;
   proof.loaded = child.status();
+  proof.is_endless = child.is_endless();
   if (!proof.loaded.ok()) return proof;
   const json &answer = child.answer;
   if (answer.contains("entries")) {
@@ -270,15 +273,17 @@ Proof Prover::prove(const ProofRequest &request, const packs::Binary &binary, bo
   Proof proof;
   proof.loaded = write_proof(device_, request, binary, intermediate, pack);
   if (!proof.loaded.ok()) return proof;
-  json order{{"pack", pack},
-             {"program", request.program.name},
-             {"variant", request.variant.name},
-             {"tuned", request.tuned},
-             {"launch", request.launch},
-             {"place", request.place},
-             {"names", request.names},
-             {"suggests", request.suggests},
-             {"intermediate", intermediate}};
+  json order{
+      {"pack", pack},
+      {"program", request.program.name},
+      {"variant", request.variant.name},
+      {"tuned", request.tuned},
+      {"launch", request.launch},
+      {"place", request.place},
+      {"names", request.names},
+      {"suggests", request.suggests},
+      {"longest_launch", longest_launch(request.build_microseconds, limits_.timeout).count()},
+      {"intermediate", intermediate}};
   pose_problem(request, &order);
   if (request.by_itself) {
     const std::string caches = new_caches();
@@ -293,7 +298,8 @@ Proof Prover::prove(const ProofRequest &request, const packs::Binary &binary, bo
   }
   const bool used = child_.answers() > 0;
   ChildResult result = call(order);
-  if (used && result.end != ProcessEnd::timed_out && !result.status().ok()) {
+  const bool is_slow = result.end == ProcessEnd::timed_out || result.is_endless();
+  if (used && !is_slow && !result.status().ok()) {
     child_.end();
     result = call(order);
   }

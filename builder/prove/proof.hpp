@@ -26,11 +26,12 @@ packs::Target make_target(const DeviceInfo &device);
 struct ProofRequest {
   const packs::Program &program;
   const packs::Variant &variant;
-  TunedSizes tuned{};                  // for recorded launches without a size
-  bool launch = true;                  // false: only load
-  const ResultCheck *check = nullptr;  // problem to launch for its results; null: none
-  bool by_itself = false;              // in a process that proves nothing else
-  bool suggests = true;                // ask the driver for work-group sizes
+  TunedSizes tuned{};                    // for recorded launches without a size
+  bool launch = true;                    // false: only load
+  const ResultCheck *check = nullptr;    // problem to launch for its results; null: none
+  bool by_itself = false;                // in a process that proves nothing else
+  bool suggests = true;                  // ask the driver for work-group sizes
+  std::uint64_t build_microseconds = 0;  // as in JobRequest
   // For drivers with Mesa's cache: the place of its entries, and the file names of the entries in
   // the binary's auxiliary blob.
   std::string_view place{};
@@ -38,8 +39,9 @@ struct ProofRequest {
 };
 
 struct Proof {
-  Status loaded{};    // Code::process: the process ended; else the driver refused
-  Status launched{};  // if failed, why a requested launch did not happen
+  Status loaded{};          // Code::process: the process ended; else the driver refused
+  bool is_endless = false;  // a launch did not end, and no other process should repeat it
+  Status launched{};        // if failed, why a requested launch did not happen
   FirstLaunch launch{};
   Results results{};        // after a launch, if they are wanted
   bool recompiled = false;  // the driver's binary differed after the load
@@ -69,8 +71,8 @@ class Prover {
 
   // Loads the variant's `binary` by the exact rung, or by the intermediate rung if `intermediate`.
   // If that fails in a process that did others before, it is done again in a fresh one, unless it
-  // timed out. At each load Mesa's cache holds the entries from opening the device and the binary's
-  // auxiliary blob.
+  // timed out or a launch did not end. At each load Mesa's cache holds the entries from opening the
+  // device and the binary's auxiliary blob.
   Proof prove(const ProofRequest &request, const packs::Binary &binary, bool intermediate);
 
   // Calls prove(), and repeats it up to five times, each by itself, while the first launch seems to

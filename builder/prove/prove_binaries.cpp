@@ -54,6 +54,7 @@ Status add_shader_cache(Prover *prover, bool has_hardware, ProofRequest *wanted,
   request.by_itself = true;
   request.check = nullptr;
   Proof first = prover->prove(request, *binary, false);
+  wanted->launch = !first.is_endless;
   const Status status = first.loaded.ok() ? first.launched : first.loaded;
   const bool compiled = first.loaded.ok() && !first.names.empty();
   if (!status.ok() && (has_hardware || !compiled)) {
@@ -77,6 +78,17 @@ void note_death(const JobRequest &request, const json &answer, packs::Finish *fi
   finish->why_not = answer["finisher_died"];
 }
 
+// Prepares the proof of a binary. `death` gets how a process ended that repeated a launch without
+// end: then nothing is launched.
+ProofRequest proof_request(const JobRequest &request, const json &answer, Status *death) {
+  ProofRequest how{request.program, request.variant};
+  how.check = request.check;
+  how.build_microseconds = answer.value("build_microseconds", std::uint64_t{0});
+  how.launch = !answer.contains("endless");
+  if (!how.launch) *death = {Code::process, answer["endless"]};
+  return how;
+}
+
 // Loads and launches the binary. If repeating a recorded launch ends the process, or a launch
 // without hardware does, only loads it; `death` is failed if such a launch has done so already.
 Proof launched_proof(const JobRequest &request, Status death, ProofRequest *how, Prover *prover,
@@ -84,9 +96,9 @@ Proof launched_proof(const JobRequest &request, Status death, ProofRequest *how,
   const auto prove = [&] {
     return intermediate ? prover->prove(*how, binary, true) : prover->prove_final(*how, binary);
   };
-  if (request.has_hardware || death.ok()) {
+  if (how->launch && (request.has_hardware || death.ok())) {
     Proof proof = prove();
-    if (proof.loaded.code == Code::process && request.has_hardware &&
+    if (proof.loaded.code == Code::process && !proof.is_endless && request.has_hardware &&
         request.device.capabilities.has_extension("cl_khr_suggested_local_work_size")) {
       how->suggests = false;  // the process may have died of this, which is no fault of the binary
       proof = prove();
@@ -160,13 +172,13 @@ Status judge_duplicates(const JobRequest &request, const Expect &expect, const P
 // Fails if it must not be packed.
 Status prove_form(const JobRequest &request, const Expect &expect, Prover *prover,
                   packs::Binary *binary, json *answer) {
-  ProofRequest how{request.program, request.variant, request.tuned};
-  how.check = request.check;
+  Status death;
+  ProofRequest how = proof_request(request, *answer, &death);
+  how.tuned = request.tuned;
   how.place = mesa_place(request.device_entries);
   const runtime::Finishing finishing = request.device.description.finishing;
   const bool knows = knows_launches(request.program, request.variant);
-  Status death;
-  if (request.finish && knows && finishing == runtime::Finishing::shader_cache) {
+  if (request.finish && knows && finishing == runtime::Finishing::shader_cache && how.launch) {
     death = add_shader_cache(prover, request.has_hardware, &how, binary);
   }
   const Proof proof = launched_proof(request, std::move(death), &how, prover, *binary, false);
@@ -202,10 +214,10 @@ Status prove_binary(const JobRequest &request, const Expect &expect, Prover *pro
 }
 
 Status prove_intermediate(const JobRequest &request, const Expect &expect, Prover *prover,
-                          packs::Binary *intermediate) {
-  ProofRequest how{request.program, request.variant};
-  how.check = request.check;
-  const Proof proof = launched_proof(request, {}, &how, prover, *intermediate, true);
+                          packs::Binary *intermediate, const json &answer) {
+  Status death;
+  ProofRequest how = proof_request(request, answer, &death);
+  const Proof proof = launched_proof(request, std::move(death), &how, prover, *intermediate, true);
   if (!proof.loaded.ok()) return proof.loaded;
   Status status = judge_results(request, expect, how, prover, proof, true, intermediate);
   return status.ok() ? judge_duplicates(request, expect, how, prover, *intermediate, true) : status;
@@ -231,7 +243,7 @@ Result<json> prove_binaries(const JobRequest &request, const Expect &expect, Pro
     packs::Binary intermediate = binary_from(request.variant, answer["intermediate"]);
     if (!status.ok()) intermediate.finish.why_not = status.message;
     note_death(request, answer, &intermediate.finish);
-    const Status refused = prove_intermediate(request, expect, prover, &intermediate);
+    const Status refused = prove_intermediate(request, expect, prover, &intermediate, answer);
     answer["intermediate"] = to_json(intermediate);
     if (!refused.ok()) {
       answer.erase("intermediate");

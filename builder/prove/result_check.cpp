@@ -93,7 +93,11 @@ Results recorded_results(const JobRequest &request, const runtime::Device &devic
   const auto launches = recorded_launches(request.variant);
   Status status = launches.status();
   FirstLaunch seen;
-  if (status.ok()) status = launch_recorded(device, program, *launches, {}, &seen, &results.memory);
+  if (status.ok()) {
+    status = launch_recorded(device, program, *launches, {},
+                             longest_launch(request.build_microseconds, request.limits.timeout),
+                             &seen, &results.memory);
+  }
   if (status.ok() && !seen.executes) status = {Code::failed, kIdle};
   if (!status.ok()) results = {{}, {}, status.message};
   return results;

@@ -6,8 +6,9 @@
  *   open       opens the next file of its own, own-1.txt and so on, eight more times, and writes 34
  *              bytes
  *   folder     opens the folder "own" until every small number is its
- *   panic      builds a program with two kernels, of which it uses one, and rusticl 22.3 dies of
- * the other children   says whether the process has children, also those that lost their parents
+ *   panic      uses one kernel of a program with another one, of which rusticl 22.3 dies
+ *   endless    launches a kernel that would not end on zeros, with more work-items each time
+ *   children   says whether the process has children, also those that lost their parents
  *   wait       waits half a second
  *
  * Exit codes: 0, 1 a call failed, 77 no device. */
@@ -33,10 +34,9 @@ static void must(const char *call, int is_done) {
   }
 }
 
-/* Builds the source, launches its kernel k, and prints the result. */
-static void use(const char *source, const char *options) {
-  const size_t one = 1;
-  cl_int code = CL_SUCCESS, result = 0;
+/* Builds the source, launches its kernel k on the number 1, and prints the result. */
+static void use(const char *source, const char *options, size_t items) {
+  cl_int code = CL_SUCCESS, result = 1;
   cl_program program;
   cl_kernel kernel;
   cl_mem out;
@@ -45,11 +45,11 @@ static void use(const char *source, const char *options) {
   must("clBuildProgram", clBuildProgram(program, 1, &device, options, NULL, NULL) == CL_SUCCESS);
   kernel = clCreateKernel(program, "k", &code);
   must("clCreateKernel", code == CL_SUCCESS);
-  out = clCreateBuffer(context, CL_MEM_WRITE_ONLY, sizeof(result), NULL, &code);
+  out = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof(result), &result, &code);
   must("clCreateBuffer", code == CL_SUCCESS);
   must("clSetKernelArg", clSetKernelArg(kernel, 0, sizeof(out), &out) == CL_SUCCESS);
   must("clEnqueueNDRangeKernel",
-       clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL) == CL_SUCCESS);
+       clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL) == CL_SUCCESS);
   must("clEnqueueReadBuffer", clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof(result), &result,
                                                   0, NULL, NULL) == CL_SUCCESS);
   printf("result %d\n", result);
@@ -62,14 +62,24 @@ static void build(int number) {
   static const char format[] = "kernel void k(global int *out) { *out = %d; }\n";
   char text[sizeof(format) + 16];
   snprintf(text, sizeof(text), format, number);
-  use(text, "");
+  use(text, "", 1);
 }
 
 static void build_what_panics(void) {
   use("global int counter = 0;\n"
       "kernel void j(global int *out) { *out = counter; }\n"
       "kernel void k(global int *out) { *out = 5; }\n",
-      "-cl-std=CL2.0");
+      "-cl-std=CL2.0", 1);
+}
+
+static void launch_what_ends_here(void) {
+  static size_t items;
+  use("kernel void k(global int *out) {\n"
+      "  int turns = 0;\n"
+      "  for (int i = 0; i < 100; i += out[0]) ++turns;\n"
+      "  if (get_global_id(0) == 0) *out = turns;\n"
+      "}\n",
+      "", ++items);
 }
 
 static void say_children(void) {
@@ -115,6 +125,8 @@ int main(int count, char **words) {
       open_own(++files);
     } else if (strcmp(words[i], "panic") == 0) {
       build_what_panics();
+    } else if (strcmp(words[i], "endless") == 0) {
+      launch_what_ends_here();
     } else if (strcmp(words[i], "children") == 0) {
       say_children();
     } else if (strcmp(words[i], "wait") == 0) {

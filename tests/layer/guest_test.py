@@ -10,14 +10,17 @@ APPLICATION is guest.c of this folder. OCL_ICD_VENDORS chooses the driver.
 Exit codes: 0 passed, 1 failed, 77 there is no device.
 """
 
+import json
 import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
-from layer_test import APPLICATION, FOLDER, KILN, LAYER, PLACE, environment, lines_of, must, run
+from layer_test import (APPLICATION, FOLDER, KILN, LAYER, PLACE, environment, lines_of, must,
+                        programs_in, run)
 
 # Between each two things that the application does, it closes all that it did not open.
 CLOSING = ("close", "build", "close", "open", "build", "build", "close", "open", "folder", "build",
@@ -95,6 +98,49 @@ class Guest(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (0, alone.stdout), done.stderr)
             if options[0] == "serve":  # what the builder dies of stays the driver's
                 run(KILN, "overlay", "build", folder / "overlay")
+
+    def test_a_launch_that_does_not_end(self):
+        """When it is repeated, on zeros: what is built beside it is kept meanwhile and served, and
+        it is ended and repeated once."""
+        if os.environ["OCL_ICD_VENDORS"].endswith("rusticl"):
+            self.skipTest("llvmpipe ends each loop after 65,535 turns")
+        folder = Path(tempfile.mkdtemp(dir=self.place))
+        overlay, report = folder / "overlay", folder / "report"
+        words = ("endless", "build", "build")
+
+        def serve():
+            report.unlink(missing_ok=True)
+            done = self.start(folder, KILN, "serve", "--layer", LAYER, "--overlay", overlay,
+                              "--report", report, "--", words=words)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+            return [line["outcome"] for line in lines_of(report)]
+
+        self.assertEqual(serve(), ["passed"] * 3)
+        building = subprocess.Popen([KILN, "overlay", "build", overlay, "-j2"], env=environment(),
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            while building.poll() is None and len(programs_in(overlay)) < 2:
+                time.sleep(0.1)
+            self.assertIsNone(building.poll())
+        finally:
+            building.kill()
+            building.wait()
+        self.assertEqual(sorted(serve()), ["passed", "served", "served"])
+        must("overlay", "build", overlay, "--timeout", "4")  # 2 s for the launch
+        pack = folder / "own.kiln"
+        must("overlay", "pack", overlay, "-o", pack)
+        listed = json.loads(must("pack", "inspect", pack, "--json").output)
+        finishes = [binary["provenance"]["finish"] for target in listed["targets"]
+                    for binary in target["binaries"]]
+        (text,) = {finish["why_not_final"] for finish in finishes} - {""}
+        self.assertIn("repeating a recorded launch: it did not end", text)
+        words = ("endless", "endless")
+        self.assertEqual(serve(), ["served"] * 2)  # and a new launch is noted
+        before = time.monotonic()
+        done = json.loads(must("overlay", "build", overlay, "--json").output)
+        self.assertEqual((done["built"], done["failures"]), (0, []))
+        self.assertLess(time.monotonic() - before, 15)
+        self.assertFalse(list((overlay / "noted").glob("*/*")))
 
     def test_the_application_s_children_are_its_own(self):
         """Also if it takes those of others, while kiln serve builds what it notes."""

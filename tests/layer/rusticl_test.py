@@ -176,6 +176,20 @@ class Rusticl(unittest.TestCase):
         outcomes = {line["outcome"] for line in lines_of(self.place / "second")}
         self.assertEqual(outcomes, {"served", "passed"})
 
+    def test_mesa_compiles_nothing_that_an_overlay_has(self):
+        """What the second start needs, Mesa reads from Kiln's database."""
+        own = []
+        for name in ("first", "second"):
+            folder = self.place / f"caches-{name}"
+            done = run(KILN, "serve", "--overlay", self.place / "overlay", "--", APPLICATION, "run",
+                       "twice", MESA_SHADER_CACHE_DIR=str(folder), MESA_DISK_CACHE_SINGLE_FILE="1")
+            self.assertEqual((done.code, complaints(done)), (0, []))
+            own.append(entries_of(folder, "foz_cache.foz"))
+            self.kiln("overlay", "build", self.place / "overlay")
+        provisioned = entries_of(folder, "kiln.foz")
+        self.assertGreater(len(own[0] & provisioned), 2)
+        self.assertEqual(own[1] & own[0], set())
+
 
 if __name__ == "__main__":
     try:

@@ -55,15 +55,16 @@ TEST_CASE("a build's events begin with the plan and end with the summary") {
 
 TEST_CASE("a job's end tells whence its binary is, and whether it is final") {
   Stream stream;
-  packs::Finish finish;
+  packs::Binary binary{{}, packs::BlobSource(packs::Bytes()), {}};
+  packs::Finish &finish = binary.finish;
   finish.finality = packs::Finality::yes;
   stream.observer.started(kJob, 1);
-  stream.observer.ended(kJob, {Origin::compiled, milliseconds(250), Status(), &finish});
+  stream.observer.ended(kJob, {Origin::compiled, milliseconds(250), Status(), &binary});
   finish.finality = packs::Finality::no;
   finish.why_not = "its first launch compiles";
-  stream.observer.ended(kJob, {Origin::stored, milliseconds(0), Status(), &finish});
+  stream.observer.ended(kJob, {Origin::stored, milliseconds(0), Status(), &binary});
   stream.observer.waiting(kJob);
-  stream.observer.ended(kJob, {Origin::reused, milliseconds(0), Status(), &finish});
+  stream.observer.ended(kJob, {Origin::reused, milliseconds(0), Status(), &binary});
   CHECK(stream.events == std::vector<json>{named({{"event", "started"}, {"at", 0}, {"worker", 1}}),
                                            named({{"event", "done"},
                                                   {"at", 0},

@@ -136,8 +136,9 @@ struct LineObserver final : BuildObserver {
     lines.push_back(fmt::format("{} started on {}", job.variant, worker));
   }
   void ended(const ObservedJob &job, const JobEnd &end) override {
-    const bool launched = end.finish != nullptr && end.finish->finality == packs::Finality::yes;
-    lines.push_back(job.variant + (end.finish == nullptr ? ": failed"
+    const bool launched =
+        end.binary != nullptr && end.binary->finish.finality == packs::Finality::yes;
+    lines.push_back(job.variant + (end.binary == nullptr ? ": failed"
                                    : launched            ? ": final"
                                                          : ": not launched"));
   }
