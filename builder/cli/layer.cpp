@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln record and kiln serve: run an application that does not know Kiln, with the layer between it
 // and its driver.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -12,8 +13,10 @@
 
 #include "builder/cli/layer_options.hpp"
 #include "builder/cli/parse.hpp"
+#include "builder/device/platforms.hpp"
 #include "builder/inspect/report_sum.hpp"
 #include "builder/layer/background_build.hpp"
+#include "builder/layer/past_layer.hpp"
 #include "builder/layer/record_summary.hpp"
 #include "builder/process/child_result.hpp"
 #include "builder/process/temporary_folder.hpp"
@@ -109,7 +112,8 @@ bool passes_gate(const ServeArguments &arguments, const builder::ReportSums &sum
 
 // Runs the application to its end, and has built meanwhile and afterwards what it notes in the
 // overlay. Then judges it if it is to pass a gate.
-int run_serving(const ServeArguments &arguments, const builder::Variables &variables) {
+int run_serving(const ServeArguments &arguments, const builder::Variables &variables,
+                bool takes_layer) {
   std::error_code error;
   const std::uintmax_t before = fs::file_size(arguments.report, error);
   std::string overlay = arguments.shared.empty() ? variable("KILN_SHARED") : arguments.shared;
@@ -118,12 +122,27 @@ int run_serving(const ServeArguments &arguments, const builder::Variables &varia
     overlay = arguments.overlay.empty() ? variable("KILN_OVERLAY") : arguments.overlay;
   }
   builder::BackgroundBuild build(overlay, is_shared);
-  const builder::Meanwhile meanwhile{kEachLook, [&] { build.look(); }};
+  builder::PastLayer past(*find_layer(arguments.layer), builder::driver_libraries());
   const bool builds = !overlay.empty() && variable("KILN_BACKGROUND") != "0";
+  const auto start = builder::Clock::now();
+  auto looked = start;
+  const builder::Meanwhile meanwhile = [&]() -> std::chrono::milliseconds {
+    using std::chrono::milliseconds;
+    const auto now = builder::Clock::now();
+    past.look();
+    if (builds && now - looked >= kEachLook) {
+      build.look();
+      looked = now;
+    }
+    const auto pause = std::chrono::duration_cast<milliseconds>((now - start) / 4);
+    return std::clamp(pause, milliseconds(50), milliseconds(5000));
+  };
   if (builds) build.look();  // what a build that was killed has left
-  const auto exit =
-      run_under_layer(arguments.command, variables, "serve", false, builds ? &meanwhile : nullptr);
+  const auto exit = run_under_layer(arguments.command, variables, "serve", false, &meanwhile);
   if (!exit.ok()) return fail(exit.status());
+  if (const std::string found = past.found(); takes_layer && !found.empty()) {
+    complain(found + " without Kiln's layer, so nothing was served to it; see 'kiln doctor'");
+  }
   if (builds) build.look();
   if (arguments.require.empty()) return builder::end_as(*exit);
   builder::ReportSums sums;
@@ -199,7 +218,7 @@ int serve(ServeArguments arguments) {
     std::error_code ignored;
     fs::create_directories(fs::absolute(arguments.overlay, ignored).parent_path(), ignored);
   }
-  return run_serving(arguments, *variables);
+  return run_serving(arguments, *variables, loader->why_not.empty());
 }
 
 }  // namespace

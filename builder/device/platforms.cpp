@@ -38,10 +38,16 @@ std::vector<fs::path> icd_files() {
   return files;
 }
 
-Driver driver_of(const fs::path &icd) {
-  Driver driver{icd.string(), {}, {}};
+std::string library_in(const fs::path &icd) {
+  std::string library;
   std::ifstream file(icd);
-  if (!std::getline(file, driver.library) || driver.library.empty()) {
+  std::getline(file, library);
+  return library;
+}
+
+Driver driver_of(const fs::path &icd) {
+  Driver driver{icd.string(), library_in(icd), {}};
+  if (driver.library.empty()) {
     driver.status = {Code::bad_input, "the file names no library"};
     return driver;
   }
@@ -86,6 +92,16 @@ json platforms_here() {
 }
 
 }  // namespace
+
+std::vector<std::string> driver_libraries() {
+  std::vector<std::string> libraries;
+  for (const fs::path &icd : icd_files()) {
+    if (std::string library = library_in(icd); !library.empty()) {
+      libraries.push_back(std::move(library));
+    }
+  }
+  return libraries;
+}
 
 std::vector<Driver> installed_drivers() {
   std::vector<Driver> drivers;

@@ -22,6 +22,9 @@ struct Driver {
 // a child process of its own.
 std::vector<Driver> installed_drivers();
 
+// Returns the libraries that these files name, without loading them.
+std::vector<std::string> driver_libraries();
+
 struct Platform {
   std::string name;
   std::string version;

@@ -64,7 +64,7 @@ ProcessExit wait_and_look(pid_t child, const Meanwhile &meanwhile) {
   sigset_t ended;
   sigemptyset(&ended);
   sigaddset(&ended, SIGCHLD);
-  Clock::time_point due = Clock::now() + meanwhile.each;
+  Clock::time_point due = Clock::now();
   for (;;) {
     int status = 0;
     const pid_t found = waitpid(-1, &status, WNOHANG);
@@ -72,8 +72,8 @@ ProcessExit wait_and_look(pid_t child, const Meanwhile &meanwhile) {
     if (found > 0) continue;
     const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(due - Clock::now());
     if (left.count() <= 0) {
-      meanwhile.look();
-      due = Clock::now() + meanwhile.each;
+      const std::chrono::milliseconds pause = meanwhile();
+      due = Clock::now() + pause;
       continue;
     }
     constexpr std::int64_t kSecond = 1'000'000'000;

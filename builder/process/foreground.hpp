@@ -18,11 +18,9 @@ void prepare_signals();
 // Restores the signals that prepare_signals() ignores, for a program that replaces this one.
 void restore_signals();
 
-// What the waiting process does again and again while a program runs.
-struct Meanwhile {
-  std::chrono::milliseconds each;
-  std::function<void()> look;
-};
+// What the waiting process does again and again while a program runs; returns the time to the next
+// call.
+using Meanwhile = std::function<std::chrono::milliseconds()>;
 
 // Runs a program, searched in PATH, to its end, with this process's streams, folder, environment,
 // process group and terminal. Signals that another process sends to this one are passed on to the

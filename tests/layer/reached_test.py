@@ -44,6 +44,19 @@ class Reached(unittest.TestCase):
             print("SKIP: there is no device")
             sys.exit(77)
 
+    def test_an_application_that_gets_past_the_layer(self):
+        """It has removed the variable; one line at its end says so, and the gate is closed."""
+        past = ("sh", "-c", 'unset OPENCL_LAYERS; "$@"', "sh", APPLICATION, "run", "twice", "threads")
+        serve = (KILN, "serve", "--layer", LAYER, "--overlay", self.overlay)
+        done = run(*serve, "--", *past)
+        (line,) = said(done)
+        self.assertRegex(line, r"^kiln: \S+ \(process \d+\) uses libpocl\S+ without Kiln's layer, "
+                               r"so nothing was served to it; see 'kiln doctor'$")
+        done = run(*serve, "--require", "final", "--", *past)
+        self.assertEqual((done.code, len(said(done))), (1, 2), done.error)
+        done = run(*serve, "--", *past[4:])
+        self.assertNotIn("without Kiln", done.error)
+
     def test_a_loader_without_layers_gets_another_in_front(self):
         """Alone, the application does not even start; under Kiln it has a driver and the layer."""
         self.assertNotEqual(run(APPLICATION, "build", **OTHER).code, 0)

@@ -46,9 +46,10 @@ TEST_CASE("signals that a process sends are passed on", "[foreground]") {
 TEST_CASE("the parent looks again and again, and ends the zombies of others", "[foreground]") {
   unsigned looks = 0;
   pid_t other = 0;
-  const Meanwhile meanwhile{std::chrono::milliseconds(10), [&] {
-                              if (++looks == 1) other = fork_child([] { return 0; });
-                            }};
+  const Meanwhile meanwhile = [&] {
+    if (++looks == 1) other = fork_child([] { return 0; });
+    return std::chrono::milliseconds(10);
+  };
   const ProcessExit exit = run_foreground(
       {"sh", "-c", "kill -USR1 $PPID; sleep 0.3; exit 9"}, [] { std::signal(SIGUSR1, SIG_IGN); },
       &meanwhile);
