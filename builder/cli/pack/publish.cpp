@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln pack publish and kiln pack fetch: put a pack into an OCI image layout, and get one device's
-// pack from there; or write it as an asset pack for an Android app bundle.
+// pack from there.
 #include <fmt/format.h>
 
 #include "builder/cli/common_options.hpp"
@@ -8,7 +8,6 @@
 #include "builder/cli/pack/layout_options.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/process/temporary_folder.hpp"
-#include "builder/publish/asset_pack.hpp"
 #include "builder/publish/http_layout.hpp"
 #include "builder/publish/statements.hpp"
 
@@ -18,7 +17,6 @@ namespace {
 struct PublishArguments {
   std::string pack;
   std::string to;
-  std::string catalog;                   // for an asset pack
   std::vector<std::string> secret_keys;  // none: packs are not signed
   std::uint64_t revision = 0;
   builder::PublishRequest request;
@@ -68,74 +66,7 @@ Result<packs::Contents> read_published(const std::string &word, const std::strin
   return builder::published_contents(*layout, word.substr(colon + 1), work);
 }
 
-nlohmann::json groups_json(const std::vector<builder::DeviceGroup> &groups) {
-  nlohmann::json shown = nlohmann::json::array();
-  for (const builder::DeviceGroup &group : groups) {
-    nlohmann::json targets = nlohmann::json::array();
-    for (const packs::Target &target : group.targets) {
-      targets.push_back(builder::target_label(target));
-    }
-    shown.push_back({{"group", group.name},
-                     {"systems_on_chip", group.chips},
-                     {"targets", targets},
-                     {"size", group.size}});
-  }
-  return shown;
-}
-
-void warn_of_missing_groups(const builder::AssetPack &written) {
-  for (const std::string &gpu : written.no_chips) {
-    complain(fmt::format("warning: no group {}: no system on chip has only this GPU in the catalog",
-                         gpu));
-  }
-  for (const std::string &chip : written.ambiguous) {
-    complain(fmt::format("warning: {} is in no group: it has several GPUs in the catalog", chip));
-  }
-}
-
-int run_asset_pack(const PublishArguments &options) {
-  const auto catalog = builder::read_device_catalog(options.catalog);
-  if (!catalog.ok()) return fail(catalog.status());
-  const auto work = builder::TemporaryFolder::make();
-  if (!work.ok()) return fail(work.status());
-  packs::Contents contents;
-  if (options.pack.starts_with("oci:")) {
-    Status s = read_published(options.pack, work->path()).move_to(&contents);
-    if (!s.ok()) return fail(s);
-  } else {
-    auto pack = open_pack(options.pack);
-    if (!pack.ok()) return fail(pack.status());
-    contents = std::move(pack->contents);
-  }
-  const auto written = builder::write_asset_pack(contents, *catalog, options.to.substr(4));
-  if (!written.ok()) return fail(written.status());
-  warn_of_missing_groups(*written);
-  if (options.json) {
-    print(nlohmann::json{{"schema", 1},
-                         {"output", options.to},
-                         {"tag", nullptr},
-                         {"revision", nullptr},
-                         {"digest", nullptr},
-                         {"layers", nlohmann::json::array()},
-                         {"groups", groups_json(written->groups)}});
-    return kDone;
-  }
-  std::string text;
-  for (const builder::DeviceGroup &group : written->groups) {
-    text += fmt::format("{:<16}  {:>9} bytes  {}{}\n", group.name, group.size,
-                        count(group.targets.size(), "target"),
-                        group.chips.empty() ? ", for all other phones"
-                                            : fmt::format(" for {}", fmt::join(group.chips, ", ")));
-  }
-  print(text);
-  return kDone;
-}
-
 int run_publish(const PublishArguments &options) {
-  if (options.to.starts_with("aab:") != !options.catalog.empty()) {
-    return fail({Code::bad_argument, "--to aab:DIR and --catalog need each other"});
-  }
-  if (!options.catalog.empty()) return run_asset_pack(options);
   builder::PublishRequest request = options.request;
   request.signers = signers(options.secret_keys);
   request.today = builder::today();
@@ -160,8 +91,7 @@ int run_publish(const PublishArguments &options) {
                          {"tag", options.request.tag},
                          {"revision", published->revision},
                          {"digest", published->digest},
-                         {"layers", layers_json(*published)},
-                         {"groups", nlohmann::json::array()}});
+                         {"layers", layers_json(*published)}});
   } else {
     print(published_text(options, *published));
   }
@@ -218,28 +148,19 @@ void add_publish(CLI::App &app, Command *command) {
   auto options = std::make_shared<PublishArguments>();
   CLI::App *sub = app.add_subcommand("publish",
                                      "Add a pack to an OCI image layout: source and SPIR-V, and "
-                                     "for each target a delta that adds it; or write an Android "
-                                     "asset pack");
+                                     "for each target a delta that adds it");
   sub->add_option("pack", options->pack,
                   "Pack to publish, or oci:DIR:TAG for what a layout has under a tag")
       ->required();
-  sub->add_option("--to", options->to,
-                  "Folder of the layout, made if it does not exist; aab:DIR: folder of the asset "
-                  "pack, which must not exist")
+  sub->add_option("--to", options->to, "Folder of the layout, made if it does not exist")
       ->type_name("oci:DIR")
       ->required();
-  CLI::Option *tag =
-      sub->add_option("--tag", options->request.tag, "Tag to give it; default: latest")
-          ->type_name("NAME");
-  CLI::Option *keys = add_secret_keys_option(*sub, &options->secret_keys);
+  sub->add_option("--tag", options->request.tag, "Tag to give it; default: latest")
+      ->type_name("NAME");
+  add_secret_keys_option(*sub, &options->secret_keys);
   CLI::Option *revision = sub->add_option("--revision", options->revision,
                                           "Revision; default: one more than the highest there is")
                               ->type_name("N");
-  sub->add_option("--catalog", options->catalog,
-                  "For aab:DIR: the Play Console's device list, which tells which system on chip "
-                  "has which GPU")
-      ->type_name("CSV")
-      ->excludes(tag, keys, revision);
   add_json_flag(*sub, &options->json);
   sub->callback([=] {
     if (!revision->empty()) options->request.revision = options->revision;
