@@ -13,6 +13,7 @@
 #include "runtime/layer/cached_programs.hpp"
 #include "runtime/layer/links.hpp"
 #include "runtime/layer/objects.hpp"
+#include "runtime/layer/seen_variables.hpp"
 #include "runtime/layer/sub_devices.hpp"
 
 namespace kiln::layer {
@@ -21,6 +22,29 @@ namespace {
 // Returns the program to query instead of the application's; `stand-in` keeps it alive.
 cl_program actual(cl_program program, const StandInPointer &stand_in) {
   return stand_in == nullptr ? program : stand_in->program;
+}
+
+// Drivers read variables when they list devices, or make a context.
+cl_int CL_API_CALL get_device_ids(cl_platform_id platform, cl_device_type type, cl_uint room,
+                                  cl_device_id *devices, cl_uint *count) {
+  see_variables();
+  return next.clGetDeviceIDs(platform, type, room, devices, count);
+}
+
+using ContextNotify = void(CL_CALLBACK *)(const char *, const void *, size_t, void *);
+
+cl_context CL_API_CALL create_context(const cl_context_properties *properties, cl_uint count,
+                                      const cl_device_id *devices, ContextNotify notify, void *user,
+                                      cl_int *code) {
+  see_variables();
+  return next.clCreateContext(properties, count, devices, notify, user, code);
+}
+
+cl_context CL_API_CALL create_context_from_type(const cl_context_properties *properties,
+                                                cl_device_type type, ContextNotify notify,
+                                                void *user, cl_int *code) {
+  see_variables();
+  return next.clCreateContextFromType(properties, type, notify, user, code);
 }
 
 cl_int CL_API_CALL create_sub_devices(cl_device_id parent,
@@ -439,7 +463,11 @@ void set_hooks(cl_icd_dispatch *table) {
   const bool is_idle = !settings().record && settings().packs.empty() &&
                        settings().overlay.empty() && settings().require == Require::nothing;
   if (is_idle) return;
+  see_variables();
   set_launch_hooks(table);
+  table->clGetDeviceIDs = get_device_ids;
+  table->clCreateContext = create_context;
+  table->clCreateContextFromType = create_context_from_type;
   if (table->clCreateSubDevices != nullptr) table->clCreateSubDevices = create_sub_devices;
   table->clCreateProgramWithSource = create_program_with_source;
   if (table->clCreateProgramWithIL != nullptr) {

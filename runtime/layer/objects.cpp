@@ -4,7 +4,7 @@
 
 #include "runtime/layer/base/process.hpp"
 #include "runtime/layer/record/launches.hpp"
-#include "runtime/source/driver_variables.hpp"
+#include "runtime/layer/seen_variables.hpp"
 
 namespace kiln::layer {
 
@@ -23,10 +23,11 @@ packs::Status check_variables(const Program &program) {
     kiln_device *device = nullptr;
     const bool is_known = find_device(id, &device, nullptr) == KILN_OK;
     const char *profile = is_known ? device->device->description.profile : "";
-    const std::string_view found = source::variable_that_changes_code(profile, all_variables());
+    const std::string found = seen_variable(profile);
     if (!found.empty()) {
+      const char *verb = variable(found.c_str()).empty() ? " was set" : " is set";
       return packs::Status::error(packs::Code::failed,
-                                  {found, " is set, which may change what the driver compiles"});
+                                  {found, verb, ", which may change what the driver compiles"});
     }
   }
   return {};

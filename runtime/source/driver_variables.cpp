@@ -97,18 +97,34 @@ std::string_view changing(const Rule &rule, const char *const *environment) {
   return has_keys && access(kFile, F_OK) == 0 ? kFile : std::string_view();
 }
 
+bool has_rules(std::string_view profile) {
+  return std::any_of(std::begin(kRules), std::end(kRules),
+                     [&](const Rule &rule) { return rule.profile == profile; });
+}
+
 }  // namespace
 
 std::string_view variable_that_changes_code(std::string_view profile,
                                             const char *const *environment) {
   if (environment == nullptr) return {};
-  const bool has_rules = std::any_of(std::begin(kRules), std::end(kRules),
-                                     [&](const Rule &rule) { return rule.profile == profile; });
+  const bool is_known = has_rules(profile);
   for (const Rule &rule : kRules) {
-    if (has_rules && rule.profile != profile) continue;
+    if (is_known && rule.profile != profile) continue;
     if (const std::string_view found = changing(rule, environment); !found.empty()) return found;
   }
   return {};
+}
+
+void SeenVariables::see(const char *const *environment) {
+  for (const Rule &rule : kRules) (void)found(rule.profile, environment);
+  (void)found("", environment);
+}
+
+std::string_view SeenVariables::found(std::string_view profile, const char *const *environment) {
+  const auto place = names_.try_emplace(std::string(has_rules(profile) ? profile : "")).first;
+  std::string &name = place->second;
+  if (name.empty()) name = variable_that_changes_code(place->first, environment);
+  return name;
 }
 
 }  // namespace kiln::source

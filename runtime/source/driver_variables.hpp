@@ -3,6 +3,8 @@
 // its text and options say.
 #pragma once
 
+#include <map>
+#include <string>
 #include <string_view>
 
 namespace kiln::source {
@@ -15,5 +17,20 @@ namespace kiln::source {
 // if NEOReadDebugKeys is set; pure but for this file.
 std::string_view variable_that_changes_code(std::string_view profile,
                                             const char *const *environment);
+
+// The variables that a process had set at some times. Drivers read most of theirs when they start,
+// and the application may remove them afterwards; others, such as POCL_EXTRA_BUILD_FLAGS, are read
+// for each build. Not thread-safe.
+class SeenVariables {
+ public:
+  // Looks at the variables of all drivers.
+  void see(const char *const *environment);
+  // Looks at those of this profile's driver, and returns variable_that_changes_code() of the first
+  // environment that has one. The view lives as long as this object.
+  std::string_view found(std::string_view profile, const char *const *environment);
+
+ private:
+  std::map<std::string, std::string, std::less<>> names_;  // by profile
+};
 
 }  // namespace kiln::source

@@ -161,6 +161,18 @@ class Named(unittest.TestCase):
         if not os.environ.get("RUSTICL_ENABLE"):
             self.assertEqual(len(seen), 2, "no variable has an effect")
 
+    def test_variables_that_are_removed_after_the_driver_has_read_them(self):
+        """Intel's driver reads its own when it starts."""
+        self.put("source.cl", "#ifndef EXTRA\n#define EXTRA 1\n#endif\n" +
+                 KERNEL.replace("VALUE", "EXTRA"))
+        for variable in ("POCL_EXTRA_BUILD_FLAGS", "InjectInternalBuildOptions"):
+            steps = (f"unsetenv:{variable}", "tried", "value")
+            outputs = [self.start(*steps, **variables)[1]
+                       for variables in ({variable: "-DEXTRA=2"}, {}, {})]
+            self.assertEqual(outputs[1], outputs[2])
+            if os.environ.get("NEOReadDebugKeys") and variable.startswith("Inject"):
+                self.assertNotEqual(outputs[0], outputs[1], "the variable has no effect")
+
     def test_the_name_of_the_file_that_is_compiled(self):
         """PoCL's is in its cache, and the builder has another cache. Nor is it recorded."""
         text = KERNEL.replace("VALUE", "sizeof(__FILE__)")

@@ -6,6 +6,7 @@
  *     sh:COMMAND          the shell runs it, as an editor that changes a file meanwhile
  *     cd:FOLDER           this is the current folder from here on
  *     clearenv            removes all environment variables, as glibc's clearenv() does
+ *     unsetenv:NAME       removes one
  *     source:FILE         the file's text is the program from here on, in place of those below
  *     build[:OPTIONS]     builds a program that includes "steps.h", or with NULL for options
  *     compile[:OPTIONS]   compiles a program with a kernel, and one that includes "steps.h"
@@ -225,6 +226,8 @@ static void take_step(const char *step) {
     must(step, chdir(rest));
   } else if (begins(step, "clearenv")) {
     must(step, clearenv());
+  } else if (begins(step, "unsetenv:")) {
+    must(step, unsetenv(rest));
   } else if (begins(step, "source:")) {
     read_file(rest);
     own = file_text;

@@ -557,6 +557,43 @@ TEST_CASE("a program is not served where a variable changes what the driver comp
                  "passed, POCL_VECTORIZER is set, which may change what the driver compiles"});
 }
 
+TEST_CASE("a program is not served where a variable was set when the driver may have read it") {
+  driver().platform = "Portable Computing Language";
+  const Pack pack;
+  const auto use = [](const Application &a) { a.release(a.built(kServed, "-DX")); };
+  const auto unset_first = [&](const Application &a) {
+    unsetenv("POCL_AT_START");
+    use(a);
+  };
+  // Set after the start, and gone again before the build.
+  const auto at = [&](const std::function<void(const Application &)> &call) {
+    return [&use, call](const Application &a) {
+      setenv("POCL_LATER", "1", 1);
+      call(a);
+      unsetenv("POCL_LATER");
+      use(a);
+    };
+  };
+  const cl_device_id device = driver_device(0);
+  pack.run(unset_first, 1, {{"POCL_AT_START", "1"}});
+  pack.run(at([](const Application &a) {
+    (void)a.cl.clGetDeviceIDs(nullptr, CL_DEVICE_TYPE_ALL, 0, nullptr, nullptr);
+  }));
+  pack.run(at([&](const Application &a) {
+    a.cl.clReleaseContext(a.cl.clCreateContext(nullptr, 1, &device, nullptr, nullptr, nullptr));
+  }));
+  pack.run(at([&](const Application &a) { a.release(a.built("kernel void other() {}")); }));
+  pack.run(at([](const Application &) {}));
+  driver().platform = Driver().platform;
+  const std::string later = "POCL_LATER was set, which may change what the driver compiles";
+  const std::string passed = "passed, ";
+  CHECK(outcomes(pack.report()) ==
+        Outcomes{"passed, POCL_AT_START was set, which may change what the driver compiles",
+                 passed + later, passed + later,
+                 "passed, POCL_LATER is set, which may change what the driver compiles",
+                 passed + later, "served, exact"});
+}
+
 TEST_CASE("a module is served unless its constants were set") {
   std::string module(20, '\0');
   const std::uint32_t header[] = {0x07230203, 0x00010000};

@@ -57,6 +57,21 @@ TEST_CASE("an environment that clearenv() removed has no variable", "[source]") 
   }
 }
 
+TEST_CASE("a variable that was seen counts when it is gone, for its driver", "[source]") {
+  const char *flags[] = {"POCL_EXTRA_BUILD_FLAGS=-DX", nullptr}, *none[] = {nullptr};
+  SeenVariables seen;
+  CHECK(seen.found("pocl", none).empty());
+  seen.see(flags);
+  seen.see(nullptr);
+  for (const char *profile : {"pocl", "generic", ""}) {
+    CHECK(seen.found(profile, none) == "POCL_EXTRA_BUILD_FLAGS");
+  }
+  CHECK(seen.found("rusticl", none).empty());
+  const char *other[] = {"POCL_OTHER=1", "CLC_DEBUG=1", nullptr};
+  CHECK(seen.found("pocl", other) == "POCL_EXTRA_BUILD_FLAGS");
+  CHECK(seen.found("rusticl", other) == "CLC_DEBUG");
+}
+
 TEST_CASE("Intel's debug keys have no prefix, and count if they are read", "[source]") {
   const char *key = "DisableStatelessToStatefulOptimization=1";
   CHECK(found("intel", {key}).empty());
