@@ -72,6 +72,13 @@ bool gives_last_built(cl_context context, cl_device_id device) {
 
 }  // namespace
 
+std::string told_link_options(cl_device_id device, const std::string &options) {
+  kiln_device *opened = nullptr;
+  const bool is_known = find_device(device, &opened, nullptr) == KILN_OK;
+  return is_known && std::string_view(opened->device->description.profile) == "rusticl" ? ""
+                                                                                        : options;
+}
+
 std::string told_options(cl_context context, cl_device_id device, const Options &options) {
   const bool asks = !options.text.empty() && settings().require == Require::nothing;
   if (!asks || tells_as_given(device)) return options.text;

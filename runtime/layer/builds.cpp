@@ -355,6 +355,12 @@ cl_int refuse_with_kernels(const ProgramPointer &program, std::unique_lock<std::
   return code == CL_SUCCESS ? CL_INVALID_OPERATION : code;
 }
 
+bool has_tried(cl_int code) {
+  return code == CL_SUCCESS || code == CL_BUILD_PROGRAM_FAILURE ||
+         code == CL_COMPILE_PROGRAM_FAILURE || code == CL_INVALID_BUILD_OPTIONS ||
+         code == CL_INVALID_COMPILER_OPTIONS;
+}
+
 cl_int leave_to_driver(const ProgramPointer &program, std::unique_lock<std::mutex> *lock,
                        bool calls_back, const std::function<cl_int()> &by_driver) {
   if (objects().has_kernels(program)) return CL_INVALID_OPERATION;
@@ -365,9 +371,7 @@ cl_int leave_to_driver(const ProgramPointer &program, std::unique_lock<std::mute
     return by_driver();
   }
   const cl_int code = by_driver();
-  const bool tried = code == CL_SUCCESS || code == CL_BUILD_PROGRAM_FAILURE ||
-                     code == CL_COMPILE_PROGRAM_FAILURE || code == CL_INVALID_BUILD_OPTIONS ||
-                     code == CL_INVALID_COMPILER_OPTIONS;
+  const bool tried = has_tried(code);
   if (tried) objects().set_stand_in(program, nullptr);
   program->native = program->native || tried;
   return code;
@@ -385,6 +389,7 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
                                                               notify, user);
                                  });
     }
+    const CompilationPointer before = objects().compilation_of(program->handle);
     objects().set_compilation(program, nullptr);
     objects().set_refusal(program, nullptr);
     launches().set_program(program->handle, "");
@@ -436,6 +441,7 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
           return notes && is_given ? build_and_note(program, arguments, devices, *whole, &built)
                                    : by_driver(program, arguments);
         });
+        if (!has_tried(code)) objects().set_compilation(program, before);
         if (notes && !is_given && code == CL_SUCCESS) {
           built.reason =
               may_stand ? kOnlyWithFiles

@@ -69,6 +69,10 @@ cl_int refuse_with_kernels(const ProgramPointer &program, std::unique_lock<std::
                            bool well_formed, const BuildArguments &arguments,
                            const DriverCall &call);
 
+// Returns whether a driver that returns this code has tried to build or compile, so that the
+// program is not what it was before the call.
+bool has_tried(cl_int code);
+
 // Has the driver build or compile the handle; `lock` holds `building`. Returns
 // CL_INVALID_OPERATION, as a driver does, if kernels of the stand-in are alive. Drops the stand-in,
 // unless the driver refuses the call. If there is a callback, drops the stand-in first and releases

@@ -218,7 +218,8 @@ cl_int CL_API_CALL get_program_build_info(cl_program program, cl_device_id asked
   const ProgramPointer linked =
       asks_options ? objects().find(program, Program::Kind::linked) : nullptr;
   if (linked != nullptr && contains(devices_of(program), device)) {
-    return answer(linked->source.c_str(), linked->source.size() + 1, room, out, size);
+    const std::string told = told_link_options(device, linked->source);
+    return answer(told.c_str(), told.size() + 1, room, out, size);
   }
   const StandInPointer stand_in = objects().stand_in_of(program);
   if (stand_in == nullptr) {

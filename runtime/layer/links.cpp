@@ -237,6 +237,7 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
     objects().set_compilation(program, compilation);
     return CL_SUCCESS;
   }
+  const CompilationPointer before = objects().compilation_of(program->handle);
   objects().set_compilation(program, nullptr);
   objects().set_refusal(program, nullptr);
   if (requires_binaries()) {
@@ -262,6 +263,7 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
     return by_driver(program->handle, build.notify, build.user);
   });
   if (code == CL_SUCCESS && is_given) objects().set_compilation(program, compilation);
+  if (!has_tried(code)) objects().set_compilation(program, before);
   return code;
 }
 

@@ -95,6 +95,40 @@ TEST_CASE("a compilation whose link is served never reaches the driver, and answ
   CHECK(outcomes(links.report()) == Outcomes{"served, exact", "served, exact"});
 }
 
+TEST_CASE("a malformed call leaves a deferred program as it was") {
+  const Links links;
+  links.run(links.pack({{kAlone, "", {"First"}}}), [](const Application &a) {
+    const cl_program part = a.compiled(kAlone);
+    CHECK(a.cl.clCompileProgram(part, 1, nullptr, "", 0, nullptr, nullptr, nullptr, nullptr) ==
+          CL_INVALID_VALUE);
+    CHECK(a.status_of(part) == CL_BUILD_SUCCESS);
+    CHECK(a.cl.clBuildProgram(part, 1, nullptr, "", nullptr, nullptr) == CL_INVALID_VALUE);
+    CHECK(a.type_of(part) == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
+    a.release(a.linked({part}));
+    CHECK(calls_of("clLinkProgram") == 0);
+    a.release(part);
+  });
+}
+
+TEST_CASE("a link's options are told as given, and none on rusticl") {
+  const Links links;
+  for (const char *platform : {"rusticl", "Another"}) {
+    driver().platform = platform;
+    (void)std::filesystem::remove_all(links.folder.path() / "overlay");
+    for (int start = 0; start < 2; ++start) {
+      links.run(links.overlay(), [&](const Application &a) {
+        const cl_program part = a.compiled(kAlone);
+        const cl_program linked = a.linked({part}, "-x");
+        const bool is_told = start == 0 || driver().platform != "rusticl";
+        CHECK(a.build_text_of(linked, CL_PROGRAM_BUILD_OPTIONS) == (is_told ? "-x" : ""));
+        a.release(linked);
+        a.release(part);
+      });
+    }
+  }
+  driver().platform = Driver().platform;
+}
+
 TEST_CASE("what only the driver can answer compiles a deferred program") {
   const Links links;
   links.run(links.pack({{kAlone, "", {"First"}}}), [](const Application &a) {
