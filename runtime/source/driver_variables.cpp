@@ -18,8 +18,9 @@ struct Rule {
 };
 
 constexpr Rule kRules[] = {
-    // Libpocl.so names them; the option says only how fast the code is.
-    {"pocl", "POCL_",
+    // Libpocl.so names the first; the others choose the linker of its kernels, and what it writes.
+    // The option says only how fast the code is.
+    {"pocl", "POCL_ COMPILER_PATH GNUTARGET LDEMULATION",
      "POCL_AFFINITY POCL_CACHE_DIR POCL_DEBUG POCL_DEVICES POCL_KERNEL_CACHE "
      "POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES POCL_MAX_PTHREAD_COUNT POCL_MEMORY_LIMIT "
      "POCL_SIGFPE_HANDLER POCL_SIGUSR2_HANDLER POCL_STARTUP_DELAY POCL_TRACING* "

@@ -41,6 +41,7 @@ TEST_CASE("a driver's variable counts by its prefix, unless it is known to chang
   CHECK(found("pocl", {"POCL_NOT_KNOWN_YET=1"}) == "POCL_NOT_KNOWN_YET");
   CHECK(found("pocl", {"POCL_EXTRA_BUILD_FLAGS=-DX"}) == "POCL_EXTRA_BUILD_FLAGS");
   CHECK(found("pocl", {"POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable"}).empty());
+  CHECK(found("pocl", {"COMPILER_PATH=/bin"}) == "COMPILER_PATH");
   CHECK(found("pocl", {"CUDA_FORCE_PTX_JIT=1"}).empty());
   CHECK(found("nvidia", {"CUDA_FORCE_PTX_JIT=1"}) == "CUDA_FORCE_PTX_JIT");
   CHECK(found("rusticl", {"RUSTICL_FEATURES=fp64"}) == "RUSTICL_FEATURES");
