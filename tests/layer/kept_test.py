@@ -5,8 +5,8 @@ the application runs, damaged, exchanged, written by others, too many.
 
     kept_test.py KILN LAYER APPLICATION [TEST...]
 
-APPLICATION is steps.c of this folder. OCL_ICD_VENDORS chooses the driver. Every start has an empty
-cache folder of PoCL's.
+APPLICATION is steps.c of this folder. OCL_ICD_VENDORS chooses the driver. The cache folder of PoCL's
+is another one at every start, and has at most what PoCL compiled for the application alone.
 
 Exit codes: 0 passed, 1 failed, 77 there is no device.
 """
@@ -22,7 +22,7 @@ import unittest
 from pathlib import Path
 
 from layer_test import (APPLICATION, FOLDER, KILN, LAYER, PLACE, end_without_core, finish, is_kept,
-                        lines_of, must, programs_in, run, start)
+                        lines_of, must, programs_in, run, run_seeded, seeded, start)
 
 MOST = 4096  # kMaxOverlayFiles
 BUILD = ("build:-I .", "launch:1")
@@ -55,24 +55,25 @@ class Steps(unittest.TestCase):
         self.overlay = self.place / "overlay"
         self.before = ()
 
-    def serve(self, *steps):
+    def serve(self, *steps, cold=False):
         """A start with the overlay, which must print what one without prints: the report's lines."""
         report = self.place / "report"
         report.unlink(missing_ok=True)
+        begin = run if cold else run_seeded
         if steps not in ALONE:
-            ALONE[steps] = run(APPLICATION, *steps)
+            ALONE[steps] = begin(APPLICATION, *steps)
         alone = ALONE[steps]
         self.assertEqual(alone.code, 0, alone.output)
-        served = run(*self.before, KILN, "serve", "--overlay", self.overlay, "--report", report,
-                     "--", APPLICATION, *steps)
+        served = begin(*self.before, KILN, "serve", "--overlay", self.overlay, "--report", report,
+                       "--", APPLICATION, *steps)
         self.assertEqual((served.code, served.output), (0, alone.output), served.error)
-        built = run(*self.before, KILN, "overlay", "build", self.overlay)
+        built = run_seeded(*self.before, KILN, "overlay", "build", self.overlay)
         self.assertEqual(built.code, 0, built.error)
         return lines_of(report)
 
-    def outcomes(self, *steps):
+    def outcomes(self, *steps, cold=False):
         """The same, as the outcome of each program, in the order of the calls."""
-        return [line["outcome"] for line in self.serve(*steps)]
+        return [line["outcome"] for line in self.serve(*steps, cold=cold)]
 
     def kept(self):
         """The files with a program, by their names."""
@@ -277,7 +278,7 @@ class Files(Steps):
                 flipped = bytearray(self.good)
                 flipped[place] ^= 0x10
                 self.file.write_bytes(flipped)
-                (line,) = self.serve(header(1), *BUILD)
+                (line,) = self.serve(header(1), *BUILD, cold=True)
                 self.assertTrue(line["reason"] == "" or is_kept(line), line)
                 self.assertEqual(self.outcomes(header(1), *BUILD), ["served"])
 
@@ -308,8 +309,8 @@ class Noted(Steps):
         """A start alone; the report's line of its program."""
         report = self.place / "report"
         report.unlink(missing_ok=True)
-        done = run(KILN, "serve", "--overlay", self.overlay, "--report", report, "--",
-                   APPLICATION, *self.START, **variables)
+        done = run_seeded(KILN, "serve", "--overlay", self.overlay, "--report", report, "--",
+                          APPLICATION, *self.START, **variables)
         self.assertEqual(done.code, 0, done.error)
         (line,) = lines_of(report)
         return line
@@ -320,7 +321,7 @@ class Noted(Steps):
 
     def build(self, **variables):
         """A build by hand, as JSON."""
-        done = run(KILN, "overlay", "build", self.overlay, "--json", **variables)
+        done = run_seeded(KILN, "overlay", "build", self.overlay, "--json", **variables)
         return done.code, json.loads(done.output) if done.output else done.error
 
     def test_the_application_asks_for_no_binary(self):
@@ -420,8 +421,8 @@ class Noted(Steps):
         """The layer says so once."""
         shutil.rmtree(self.noted.parent)
         self.noted.parent.write_text("no folder")
-        alone = run(APPLICATION, *self.START)
-        done = run(KILN, "serve", "--overlay", self.overlay, "--", APPLICATION, *self.START)
+        alone = run_seeded(APPLICATION, *self.START)
+        done = run_seeded(KILN, "serve", "--overlay", self.overlay, "--", APPLICATION, *self.START)
         self.assertEqual((done.code, done.output), (0, alone.output), done.error)
         said = [line for line in done.error.splitlines() if line.startswith("kiln layer: not noted: ")]
         self.assertEqual(len(said), 1, done.error)
@@ -436,14 +437,17 @@ class Killed(Steps):
     def start_one(self, number, **variables):
         """A start of one of the applications."""
         return start(KILN, "serve", "--overlay", self.overlay, "--report", self.place / "report",
-                     "--", APPLICATION, f"sh:echo '#define VALUE {number}' > steps.h", *BUILD,
-                     f"launch:{2 * number}", **variables)
+                     "--", APPLICATION, *self.steps(number), **seeded(), **variables)
+
+    @staticmethod
+    def steps(number):
+        """Those of one of the applications."""
+        return (header(number), *BUILD, f"launch:{2 * number}")
 
     def test_kills_lose_nothing(self):
         """Whatever was killed, every start prints the same, and in the end both are served."""
         dice = random.Random(1)
-        right = [finish(start(APPLICATION, f"sh:echo '#define VALUE {number}' > steps.h", *BUILD,
-                              f"launch:{2 * number}")).output for number in (1, 2)]
+        right = [run_seeded(APPLICATION, *self.steps(number)).output for number in (1, 2)]
         for number in range(self.ROUNDS):
             background = {"KILN_BACKGROUND": str(number % 2)}
             running = [self.start_one(1, **background), self.start_one(2, **background),
@@ -514,8 +518,8 @@ class Arguments(Steps):
         for options in ("", ":", ":-DX=1", ":-cl-kernel-arg-info"):
             steps = ("sh:echo '#define VALUE 1' > steps.h", f"build{options}", "arguments")
             with self.subTest(options):
-                self.assertEqual(self.outcomes(*steps), ["passed"])
-                self.assertEqual(self.outcomes(*steps), ["served"])
+                self.assertEqual(self.outcomes(*steps, cold=True), ["passed"])
+                self.assertEqual(self.outcomes(*steps, cold=True), ["served"])
                 shutil.rmtree(self.overlay)
 
 

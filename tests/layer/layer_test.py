@@ -51,6 +51,9 @@ FOLDER = Path(PLACE.name)
 BARE = {}  # output of the application alone, by its sections and variables
 # PoCL's cache of the runs where every program is the driver's.
 WARM = {"POCL_CACHE_DIR": str(FOLDER / "warm")}
+# What PoCL has compiled, for seeded().
+SEED = FOLDER / "seed"
+SEED.mkdir()
 
 
 def environment(**variables):
@@ -59,6 +62,33 @@ def environment(**variables):
             if name != "OPENCL_LAYERS" and not name.startswith("KILN_")}
     return {**kept, "POCL_CACHE_DIR": tempfile.mkdtemp(prefix="cache", dir=FOLDER),
             "MESA_SHADER_CACHE_DIR": str(FOLDER / "mesa"), "KILN_PACK_PATH": "", "KILN_BACKGROUND": "0", **variables}
+
+
+def seeded():
+    """Variables of a start that finds what PoCL compiled in earlier ones, by run_seeded(): most of a
+    compilation is reading PoCL's own functions, 9 MB of bitcode. The code of launches is not there,
+    since a binary has that of its own start's. PoCL finds a program by its text with all included
+    files, so a wrong text is compiled as ever. The builder begins its caches with the same."""
+    folder = Path(tempfile.mkdtemp(prefix="cache", dir=FOLDER))
+    link_programs(SEED, folder)
+    return {"POCL_CACHE_DIR": str(folder), "KILN_LISTED_CACHES": str(SEED)}
+
+
+def link_programs(source, target):
+    """Links PoCL's compiled programs into another cache folder."""
+    for program in source.glob("*/*/program.bc"):
+        place = target / program.relative_to(source)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if not place.exists():
+            os.link(program, place)
+
+
+def run_seeded(*command, **variables):
+    """Runs a command with seeded(), and keeps what PoCL compiled."""
+    variables = {**seeded(), **variables}
+    done = run(*command, **variables)
+    link_programs(Path(variables["POCL_CACHE_DIR"]), SEED)
+    return done
 
 
 def start(*command, **variables):
