@@ -113,7 +113,7 @@ def run(*command, text="", **variables):
 
 def must(*command):
     """A command of kiln's that has to succeed."""
-    done = run(KILN, *command)
+    done = run_seeded(KILN, *command)
     if done.code == 5:
         print(f"SKIP: {done.error.strip()}")
         sys.exit(77)

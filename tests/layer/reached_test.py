@@ -23,7 +23,7 @@ BINARY_CACHE, LOADER = (os.path.abspath(path) for path in sys.argv[4:6])
 sys.argv[4:6] = []  # the rest is layer_test's
 # pylint: disable=wrong-import-position
 from layer_test import (APPLICATION, FOLDER, KILN, LAYER, all_lines_of, environment, keep,  # noqa: E402
-                        lines_of, recording, run, serving)
+                        lines_of, recording, run as run_cold, run_seeded as run, serving)
 
 # Of a machine where another loader comes first.
 OTHER = {"LD_LIBRARY_PATH": os.path.dirname(LOADER)}
@@ -36,13 +36,16 @@ def said(done):
 
 
 class Reached(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if run(APPLICATION, "build").code == 77:
+            print("SKIP: there is no device")
+            sys.exit(77)
+
     def setUp(self):
         self.place = Path(tempfile.mkdtemp(prefix="reached", dir=FOLDER))
         self.spool, self.overlay = self.place / "spool", self.place / "overlay"
         self.report = self.place / "report"
-        if run(APPLICATION, "build").code == 77:
-            print("SKIP: there is no device")
-            sys.exit(77)
 
     def test_an_application_that_gets_past_the_layer(self):
         """It has removed the variable; one line at its end says so, and the gate is closed."""
@@ -120,7 +123,7 @@ class Reached(unittest.TestCase):
 
     def test_a_long_compilation_is_told_once(self):
         """By the report's own times."""
-        done = run(*serving("--overlay", self.overlay, "--report", self.report))
+        done = run_cold(*serving("--overlay", self.overlay, "--report", self.report))
         took = sum(line["milliseconds"] for line in lines_of(self.report)
                    if line["outcome"] != "served")
         kept = [line for line in said(done) if "notes them for later runs" in line]
@@ -152,7 +155,7 @@ class Reached(unittest.TestCase):
 
     def doctor(self, *options, **variables):
         """What kiln doctor finds, and its exit code."""
-        done = run(KILN, "doctor", "--json", "--layer", LAYER, *options, **variables)
+        done = run_cold(KILN, "doctor", "--json", "--layer", LAYER, *options, **variables)
         found = json.loads(done.output)
         self.assertEqual(done.code, 1 if found["problems"] else 0, done.error)
         return found

@@ -22,7 +22,7 @@ try:
 except ImportError:
     yaml = None
 
-from layer_test import APPLICATION, FOLDER, KILN, LAYER, PLACE, must, run
+from layer_test import APPLICATION, FOLDER, KILN, LAYER, PLACE, must, run_seeded as run
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL = "kernel void k(global int *out) {{ out[get_global_id(0)] = {}; }}\n"

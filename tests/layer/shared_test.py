@@ -17,7 +17,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from layer_test import APPLICATION, FOLDER, KILN, LAYER, PLACE, lines_of, run
+from layer_test import APPLICATION, FOLDER, KILN, LAYER, PLACE, lines_of, run_seeded as run
 
 KERNEL = "kernel void k(global int *out) { out[get_global_id(0)] = 5; }\n"
 ME = str(os.geteuid())

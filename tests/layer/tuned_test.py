@@ -18,7 +18,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from layer_test import APPLICATION, FOLDER, KILN, PLACE, bare, complaints, lines_of, must, run
+from layer_test import APPLICATION, FOLDER, KILN, PLACE, bare, complaints, lines_of, must, run_seeded as run
 
 FORGE, DRIVER = (os.path.abspath(path) for path in sys.argv[4:6])
 RANGES = ("64", "100", "48x8", "16x8x4", "65536")

@@ -22,7 +22,7 @@ from pathlib import Path
 LOADER, LATER_LOADER, OTHER = (os.path.abspath(path) for path in sys.argv[4:7])
 sys.argv[4:7] = []  # the rest is layer_test's
 # pylint: disable=wrong-import-position
-from layer_test import (APPLICATION, FOLDER, KILN, LAYER, PLACE, lines_of, must, run)  # noqa: E402
+from layer_test import (APPLICATION, FOLDER, KILN, LAYER, PLACE, lines_of, must, run_seeded as run)  # noqa: E402
 
 NEW = {"LD_LIBRARY_PATH": os.path.dirname(LOADER)}
 LATER = {"LD_LIBRARY_PATH": os.path.dirname(LATER_LOADER), "KILN_ICD_LOADER": LATER_LOADER}
