@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scripted driver itself, as an application sees it through Kiln: what it forwards, and
 // what it does with binaries of others.
-#include "tests/driver/application.hpp"
-
 #include <csignal>
 
 #include "kiln/kiln.h"
-#include "tests/support/catch.hpp"
+#include "tests/driver/ladder.hpp"
 
 using namespace kiln::test;
 
@@ -20,10 +18,6 @@ Start start_with_binary_rules(const std::string &rules, unsigned flags = kChecke
   const std::string pack = build_pack(driver, triple_program());
   driver.rewrite(computing_device("[platform.device.binary]\n" + rules));
   return start(driver, pack, flags);
-}
-
-bool holds(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -9,22 +9,17 @@
 #include "builder/inspect/pack_json.hpp"
 #include "kiln/kiln.h"
 #include "kiln/packs/pack.hpp"
-#include "tests/driver/application.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/driver/ladder.hpp"
 
 using namespace kiln::test;
 using kiln::builder::ProcessEnd;
 
 namespace {
 
-constexpr unsigned kChecked = KILN_LOAD_CHECK_RECOMPILED;
-
-bool holds(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
+constexpr unsigned kCheckedLoads = KILN_LOAD_CHECK_RECOMPILED;
 
 // A pack of one driver, met by the next: both are the lines of one device.
-Start update(const std::string &from, const std::string &to, unsigned flags = kChecked) {
+Start update(const std::string &from, const std::string &to, unsigned flags = kCheckedLoads) {
   const ScriptedDriver driver(computing_device(from));
   const std::string pack = build_pack(driver, triple_program());
   driver.rewrite(computing_device(to));
