@@ -34,7 +34,7 @@ using Lines = std::vector<std::string>;
 
 constexpr std::size_t kWithVariables = 12;  // sequences of a block of variables
 constexpr std::size_t kLeastServed = 50;    // percent
-constexpr unsigned kPatience = 400;         // seconds for a block
+constexpr unsigned kPatience = 3600;        // seconds for a block
 constexpr int kAttempts = 60;               // to make a fault smaller
 constexpr char kDead[] = "dead";
 

@@ -10,7 +10,7 @@
 namespace kiln::cases {
 
 constexpr std::size_t kPrograms = 4, kKernels = 3;  // slots
-constexpr std::uint64_t kBlock = 1000;              // seeds that share a vocabulary
+constexpr std::uint64_t kBlock = 2500;              // seeds that share a vocabulary
 
 enum class Op {
   create,           // a: program, b: text, c: context, d: how it is cut into strings
