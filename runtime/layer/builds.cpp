@@ -164,6 +164,7 @@ void take_stand_in(const ProgramPointer &program, const WholeProgram &whole, con
   auto stand_in =
       std::make_shared<StandIn>(served.program, whole, options, devices, served.logs, served.tuned);
   stand_in->last_built = asked;
+  stand_in->unlaunched = served.unlaunched;
   objects().set_stand_in(program, stand_in);
   watch(served.program, served.launches);
 }

@@ -267,13 +267,16 @@ void adopt(cl_kernel kernel, const ProgramPointer &program, const StandIn &stand
   hold(kernel, program);
   launches().add_kernel(kernel, stand_in.program);
   tuned_kernels().add(kernel, stand_in.tuned);
+  launch_markers().add_kernel(kernel, stand_in.unlaunched);
 }
 
 // Registers a kernel of a program without a stand-in; `known` is null if the layer has not seen the
 // program.
 void watch_kernel(cl_kernel kernel, cl_program program, const ProgramPointer &known) {
   launches().add_kernel(kernel, program);
-  if (known != nullptr) tuned_kernels().add(kernel, known->tuned);
+  if (known == nullptr) return;
+  tuned_kernels().add(kernel, known->tuned);
+  launch_markers().add_kernel(kernel, known->unlaunched);
 }
 
 cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int *code) {
@@ -326,6 +329,7 @@ cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int *code) {
   if (const ProgramPointer known = objects().program_of(source)) hold(kernel, known);
   launches().add_clone(kernel, source);
   tuned_kernels().add_clone(kernel, source);
+  launch_markers().add_clone(kernel, source);
   return kernel;
 }
 
@@ -335,12 +339,14 @@ cl_int CL_API_CALL retain_kernel(cl_kernel kernel) {
   objects().retain_kernel(kernel);
   launches().retain(kernel);
   tuned_kernels().retain(kernel);
+  launch_markers().retain(kernel);
   return code;
 }
 
 cl_int CL_API_CALL release_kernel(cl_kernel kernel) {
   launches().release(kernel);
   tuned_kernels().release(kernel);
+  launch_markers().release(kernel);
   const cl_program done = objects().release_kernel(kernel);
   const cl_int code = next.clReleaseKernel(kernel);
   if (done != nullptr) next.clReleaseProgram(done);

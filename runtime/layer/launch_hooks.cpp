@@ -8,6 +8,7 @@
 #include "runtime/layer/base/build_report.hpp"
 #include "runtime/layer/base/settings.hpp"
 #include "runtime/layer/cached_programs.hpp"
+#include "runtime/layer/launch_markers.hpp"
 #include "runtime/layer/record/record.hpp"
 #include "runtime/layer/tuned_kernels.hpp"
 
@@ -123,11 +124,10 @@ class Launch {
 
 // Passes a measured size to the driver if the application gives none. If the driver refuses that
 // size, repeats the call as the application made it, and returns that result.
-cl_int CL_API_CALL enqueue_tuned(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
-                                 const size_t *offset, const size_t *global, const size_t *local,
-                                 cl_uint wait_count, const cl_event *waits, cl_event *event) {
+cl_int enqueue_with_size(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                         const size_t *offset, const size_t *global, const size_t *local,
+                         cl_uint wait_count, const cl_event *waits, cl_event *event) {
   std::array<std::size_t, 3> tuned{};
-  note_launch();
   const bool chooses = local == nullptr && !tuned_kernels().is_idle() && dimensions >= 1 &&
                        dimensions <= 3 && global != nullptr &&
                        tuned_kernels().find(kernel, dimensions, global, &tuned);
@@ -140,6 +140,16 @@ cl_int CL_API_CALL enqueue_tuned(cl_command_queue queue, cl_kernel kernel, cl_ui
                                                   wait_count, waits, event);
   if (chooses && code == CL_SUCCESS) tuned_kernels().forget(kernel);
   return code;
+}
+
+cl_int CL_API_CALL enqueue_tuned(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                                 const size_t *offset, const size_t *global, const size_t *local,
+                                 cl_uint wait_count, const cl_event *waits, cl_event *event) {
+  note_launch();
+  return launch_markers().guard(kernel, queue, event, [&] {
+    return enqueue_with_size(queue, kernel, dimensions, offset, global, local, wait_count, waits,
+                             event);
+  });
 }
 
 cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
@@ -161,21 +171,29 @@ cl_int CL_API_CALL enqueue_task(cl_command_queue queue, cl_kernel kernel, cl_uin
   const size_t one = 1;
   note_launch();
   Launch launch(kernel, range_of(1, nullptr, &one, &one));
-  return launch.end(next.clEnqueueTask(queue, kernel, wait_count, waits, event));
+  return launch.end(launch_markers().guard(kernel, queue, event, [&] {
+    return next.clEnqueueTask(queue, kernel, wait_count, waits, event);
+  }));
 }
 
-// Hook for an entry that waits for results.
-template <auto Entry>
-struct Waits;
-template <typename Answer, typename... Arguments,
-          Answer (CL_API_CALL *cl_icd_dispatch::*Entry)(Arguments...)>
-struct Waits<Entry> {
-  static Answer CL_API_CALL call(Arguments... arguments) {
-    const Answer answer = (next.*Entry)(arguments...);
-    note_results();
-    return answer;
-  }
-};
+cl_int CL_API_CALL finish(cl_command_queue queue) {
+  const std::uint64_t count = launch_markers().count();
+  const cl_int code = next.clFinish(queue);
+  if (code == CL_SUCCESS) launch_markers().finished(count, queue);
+  note_results();
+  return code;
+}
+
+cl_int CL_API_CALL wait_for_events(cl_uint event_count, const cl_event *events) {
+  const std::uint64_t count = launch_markers().count();
+  const cl_int code = next.clWaitForEvents(event_count, events);
+  if (code == CL_SUCCESS) launch_markers().waited(count, event_count, events);
+  note_results();
+  return code;
+}
+
+bool has_succeeded(cl_int code) { return code == CL_SUCCESS; }
+bool has_succeeded(const void *mapped) { return mapped != nullptr; }
 
 // Hook for an entry that reads memory, and waits for that if its third argument says so.
 template <auto Entry>
@@ -186,8 +204,11 @@ template <typename Answer, typename... Arguments,
 struct Reads<Entry> {
   static Answer CL_API_CALL call(cl_command_queue queue, cl_mem memory, cl_bool waits,
                                  Arguments... arguments) {
+    const std::uint64_t count = launch_markers().count();
     const Answer answer = (next.*Entry)(queue, memory, waits, arguments...);
-    if (waits != CL_FALSE) note_results();
+    if (waits == CL_FALSE) return answer;
+    if (has_succeeded(answer)) launch_markers().waited(count, queue);
+    note_results();
     return answer;
   }
 };
@@ -222,12 +243,11 @@ void set_object_hooks(cl_icd_dispatch *table) {
 }
 #undef KILN_CREATES
 
-#define KILN_WAITS(name) table->name = Waits<&cl_icd_dispatch::name>::call;
 #define KILN_READS(name) table->name = Reads<&cl_icd_dispatch::name>::call;
 
 void set_waiting_hooks(cl_icd_dispatch *table) {
-  KILN_WAITS(clFinish)
-  KILN_WAITS(clWaitForEvents)
+  table->clFinish = finish;
+  table->clWaitForEvents = wait_for_events;
   KILN_READS(clEnqueueReadBuffer)
   KILN_READS(clEnqueueReadBufferRect)
   KILN_READS(clEnqueueReadImage)
@@ -235,7 +255,6 @@ void set_waiting_hooks(cl_icd_dispatch *table) {
   KILN_READS(clEnqueueMapImage)
 }
 #undef KILN_READS
-#undef KILN_WAITS
 
 }  // namespace
 
@@ -244,7 +263,7 @@ void set_launch_hooks(cl_icd_dispatch *table) {
   const bool reports = !settings().report.empty();
   const bool tunes = !settings().record && !settings().packs.empty() && settings().tuned;
   if (tunes || reports) table->clEnqueueNDRangeKernel = enqueue_tuned;
-  if (reports) set_waiting_hooks(table);
+  if (reports || !settings().overlay.empty()) set_waiting_hooks(table);
   if (!follows) return;
   set_object_hooks(table);
   table->clCreateProgramWithBuiltInKernels = built_in;

@@ -121,6 +121,7 @@ void hand_out(const Served &linked, const LinkArguments &arguments) {
   auto known = std::make_shared<Program>();
   known->handle = linked.program;
   known->tuned = linked.tuned;
+  known->unlaunched = linked.unlaunched;
   known->kind = Program::Kind::linked;
   known->context = arguments.context;
   known->source = arguments.build.options_text();

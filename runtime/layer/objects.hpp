@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "runtime/layer/base/devices.hpp"
+#include "runtime/layer/launch_markers.hpp"
 #include "runtime/layer/tuned_kernels.hpp"
 #include "runtime/opencl/library.hpp"
 #include "runtime/source/whole_program.hpp"
@@ -57,6 +58,7 @@ struct StandIn {
   // Devices of the application's last build alone, as it named them. Set before the stand-in is
   // shared.
   Devices last_built = devices;
+  UnlaunchedPointer unlaunched = nullptr;  // likewise
 
   // Returns the log of one of the devices.
   const std::string &log_of(cl_device_id device) const {
@@ -111,7 +113,8 @@ struct Program {
   std::atomic<bool> specialised{false};  // a module's constant was set
   // Whether the driver counts a kernel as a reference to its program, as some do.
   std::atomic<bool> counts_kernels{true};
-  TunedProgram tuned;  // of a linked program
+  TunedProgram tuned;            // of a linked program
+  UnlaunchedPointer unlaunched;  // likewise
 
   // Fields guarded by Objects.
   StandInPointer stand_in;         // null: the handle stands for itself

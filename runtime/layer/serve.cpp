@@ -257,6 +257,8 @@ Served load(const std::string &name, const Found &found, kiln_device *device, cl
     launches().set_program(served.program, "");  // the driver may reuse a handle
     served.rung = runtime::rung_name(result.report->rung);
     explain(*result.report, &served);
+    // Without Kiln, the driver would compile the same text and launch the same code.
+    if (!runtime::is_compiled(served.rung)) served.unlaunched = Unlaunched::of(*result.program);
     served.options = runtime::binary_options(*device->device, result.program->variant.options());
     if (settings().tuned) {
       served.tuned = {found.pack, device, name, std::string(result.program->variant.name())};
@@ -410,6 +412,7 @@ Served serve_several(const std::string &name, cl_context context, const Devices 
   }
   launches().set_program(served.program, "");  // the driver may reuse a handle
   served.tuned = {};
+  served.unlaunched = nullptr;
   served.logs.clear();
   for (Loaded &loaded : each) served.logs.push_back(std::move(loaded.log));
   served.launches = {};

@@ -6,6 +6,7 @@
 
 #include "runtime/layer/base/devices.hpp"
 #include "runtime/layer/cached_programs.hpp"
+#include "runtime/layer/launch_markers.hpp"
 #include "runtime/layer/tuned_kernels.hpp"
 
 namespace kiln::layer {
@@ -21,6 +22,7 @@ struct Served {
   const char *options = nullptr;  // for building a program of its binary again; may be null
   LaunchFile launches;            // for new launches, if it came from a cached file
   TunedProgram tuned;             // for a single device only
+  UnlaunchedPointer unlaunched;   // likewise
 };
 
 // Loads the program from the packs of the settings, or a cached program: from the

@@ -70,38 +70,30 @@ void TunedKernels::add(cl_kernel kernel, const TunedProgram &of) {
     has_any = true;
     const auto local = row.local_size();
     const Size size{local[0], local[1], local[2]};
-    if (limits->allow(size)) sizes.of_class[i] = size;
+    if (limits->allow(size)) sizes[i] = size;
   }
   const TunedLock lock(mutex_);
-  kernels_.erase(kernel);
-  if (!has_any) return;
-  kernels_[kernel] = sizes;
+  if (!has_any) return kernels_.forget(kernel);
+  kernels_.add(kernel, sizes);
   has_sizes_ = true;
 }
 
 void TunedKernels::add_clone(cl_kernel clone, cl_kernel of) {
   if (is_idle()) return;
   const TunedLock lock(mutex_);
-  kernels_.erase(clone);
-  const auto found = kernels_.find(of);
-  if (found == kernels_.end()) return;
-  Sizes sizes = found->second;
-  sizes.references = 1;
-  kernels_[clone] = sizes;
+  kernels_.add_clone(clone, of);
 }
 
 void TunedKernels::retain(cl_kernel kernel) {
   if (is_idle()) return;
   const TunedLock lock(mutex_);
-  const auto found = kernels_.find(kernel);
-  if (found != kernels_.end()) ++found->second.references;
+  kernels_.retain(kernel);
 }
 
 void TunedKernels::release(cl_kernel kernel) {
   if (is_idle()) return;
   const TunedLock lock(mutex_);
-  const auto found = kernels_.find(kernel);
-  if (found != kernels_.end() && --found->second.references == 0) kernels_.erase(found);
+  kernels_.release(kernel);
 }
 
 bool TunedKernels::find(cl_kernel kernel, cl_uint dimensions, const std::size_t *global,
@@ -109,16 +101,15 @@ bool TunedKernels::find(cl_kernel kernel, cl_uint dimensions, const std::size_t 
   Size range{1, 1, 1};
   std::copy_n(global, dimensions, range.begin());
   const TunedLock lock(mutex_);
-  const auto found = kernels_.find(kernel);
-  if (found == kernels_.end()) return false;
-  *local = found->second.of_class[class_of(range)];
+  const Sizes *sizes = kernels_.find(kernel);
+  if (sizes == nullptr) return false;
+  *local = (*sizes)[class_of(range)];
   return runtime::divides(*local, range);
 }
 
 void TunedKernels::forget(cl_kernel kernel) {
   const TunedLock lock(mutex_);
-  const auto found = kernels_.find(kernel);
-  if (found != kernels_.end()) found->second.of_class = {};
+  if (Sizes *sizes = kernels_.find(kernel)) *sizes = {};
 }
 
 TunedKernels &tuned_kernels() {

@@ -6,9 +6,9 @@
 #include <atomic>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 
 #include "runtime/api/api.hpp"
+#include "runtime/layer/base/counted_handles.hpp"
 #include "runtime/layer/base/next.hpp"
 
 namespace kiln::layer {
@@ -43,13 +43,10 @@ class TunedKernels {
   void forget(cl_kernel kernel);
 
  private:
-  struct Sizes {
-    std::array<std::array<std::size_t, 3>, packs::kSizeClasses> of_class{};  // 0: none
-    unsigned references = 1;
-  };
+  using Sizes = std::array<std::array<std::size_t, 3>, packs::kSizeClasses>;  // 0: none
 
   mutable std::mutex mutex_;
-  std::unordered_map<cl_kernel, Sizes> kernels_;
+  CountedHandles<cl_kernel, Sizes> kernels_;
   std::atomic<bool> has_sizes_{false};
 };
 

@@ -7,8 +7,11 @@
  *              bytes
  *   folder     opens the folder "own" until every small number is its
  *   panic      uses one kernel of a program with another one, of which rusticl 22.3 dies
- *   endless    launches a kernel that would not end on zeros, with more work-items each time
- *   children   says whether the process has children, also those that lost their parents
+ *   store      launches a kernel that stores to its buffer, and waits for its queue
+ *   event, read, other, poll: the same, but waits for the event, by a read, or for another queue,
+ * or asks whether the event is complete fault      the same without a buffer, so that the process
+ * dies in the launch endless    launches a kernel that would not end on zeros, with more work-items
+ * each time children   says whether the process has children, also those that lost their parents
  *   wait       waits half a second
  *
  * Exit codes: 0, 1 a call failed, 77 no device. */
@@ -72,6 +75,51 @@ static void build_what_panics(void) {
       "-cl-std=CL2.0", 1);
 }
 
+static void wait_for(const char *how, cl_event event, cl_mem out) {
+  cl_int value = CL_QUEUED, code = CL_SUCCESS;
+  if (strcmp(how, "event") == 0) {
+    code = clWaitForEvents(1, &event);
+  } else if (strcmp(how, "read") == 0) {
+    code = clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof(value), &value, 0, NULL, NULL);
+  } else if (strcmp(how, "other") == 0) {
+    code = clFinish(clCreateCommandQueue(context, device, 0, NULL));
+  } else if (strcmp(how, "poll") == 0) {
+    code = clFlush(queue);
+    while (code == CL_SUCCESS && value != CL_COMPLETE) {
+      code = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(value), &value, NULL);
+    }
+  } else {
+    code = clFinish(queue);
+  }
+  must(how, code == CL_SUCCESS);
+}
+
+static void store(cl_mem out, const char *how) {
+  static const char *source = "kernel void k(global int *out) { *out = 7; }\n";
+  size_t one = 1;
+  cl_int code = CL_SUCCESS;
+  cl_event event;
+  cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &code);
+  cl_kernel kernel;
+  must("clCreateProgramWithSource", code == CL_SUCCESS);
+  must("clBuildProgram", clBuildProgram(program, 1, &device, "", NULL, NULL) == CL_SUCCESS);
+  kernel = clCreateKernel(program, "k", &code);
+  must("clCreateKernel", code == CL_SUCCESS);
+  must("clSetKernelArg", clSetKernelArg(kernel, 0, sizeof(out), &out) == CL_SUCCESS);
+  must("clEnqueueNDRangeKernel",
+       clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, NULL, &event) == CL_SUCCESS);
+  wait_for(how, event, out);
+}
+
+static int is_store(const char *word) {
+  static const char *const words[] = {"store", "event", "read", "other", "poll"};
+  size_t i;
+  for (i = 0; i < sizeof(words) / sizeof(words[0]); ++i) {
+    if (strcmp(word, words[i]) == 0) return 1;
+  }
+  return 0;
+}
+
 static void launch_what_ends_here(void) {
   static size_t items;
   use("kernel void k(global int *out) {\n"
@@ -127,6 +175,10 @@ int main(int count, char **words) {
       build_what_panics();
     } else if (strcmp(words[i], "endless") == 0) {
       launch_what_ends_here();
+    } else if (is_store(words[i])) {
+      store(clCreateBuffer(context, 0, sizeof(cl_int), NULL, NULL), words[i]);
+    } else if (strcmp(words[i], "fault") == 0) {
+      store(NULL, "store");
     } else if (strcmp(words[i], "children") == 0) {
       say_children();
     } else if (strcmp(words[i], "wait") == 0) {

@@ -12,6 +12,7 @@ Exit codes: 0 passed, 1 failed, 77 there is no device.
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,8 +20,8 @@ import time
 import unittest
 from pathlib import Path
 
-from layer_test import (APPLICATION, FOLDER, KILN, LAYER, PLACE, environment, lines_of, must,
-                        programs_in, run)
+from layer_test import (APPLICATION, FOLDER, KILN, LAYER, PLACE, end_without_core, environment,
+                        lines_of, must, programs_in, run)
 
 # Between each two things that the application does, it closes all that it did not open.
 CLOSING = ("close", "build", "close", "open", "build", "build", "close", "open", "folder", "build",
@@ -141,6 +142,32 @@ class Guest(unittest.TestCase):
         self.assertEqual((done["built"], done["failures"]), (0, []))
         self.assertLess(time.monotonic() - before, 15)
         self.assertFalse(list((overlay / "noted").glob("*/*")))
+
+    def test_deaths_in_a_launch(self):
+        """Two in first launches of a binary, and the next start compiles the program. Once the
+        application has waited for a launch, a death there is its own."""
+        end_without_core()
+        died = "exact: an earlier process ended while it launched this for the first time"
+        for proven, rung, reason in ((False, "source", died), (True, "exact", "")):
+            folder = Path(tempfile.mkdtemp(dir=self.place))
+            overlay, report = folder / "overlay", folder / "report"
+
+            def serve(word):
+                report.unlink(missing_ok=True)
+                done = self.start(folder, KILN, "serve", "--layer", LAYER, "--overlay", overlay,
+                                  "--report", report, "--", words=(word,))
+                (line,) = lines_of(report)
+                return done.returncode, line["rung"], line["reason"]
+
+            self.assertEqual(serve("store")[:2], (0, ""))
+            must("overlay", "build", overlay)
+            if proven:
+                self.assertEqual(serve("store"), (0, "exact", ""))
+            for _ in range(2):
+                self.assertEqual(serve("fault"), (-signal.SIGSEGV, "exact", ""))
+            code, *line = serve("store")
+            self.assertEqual((code, line[0]), (0, rung))
+            self.assertIn(reason, line[1])
 
     def test_the_application_s_children_are_its_own(self):
         """Also if it takes those of others, while kiln serve builds what it notes."""

@@ -217,47 +217,38 @@ void Launches::add_kernel(cl_kernel kernel, cl_program program) {
   Watched watched{program, kernel_name(kernel), {}};
   watched.arguments.resize(argument_count(kernel));
   const Lock lock(mutex_);
-  kernels_.erase(kernel);
-  if (programs_.count(program) != 0) kernels_[kernel] = std::move(watched);
+  if (programs_.count(program) == 0) return kernels_.forget(kernel);
+  kernels_.add(kernel, std::move(watched));
 }
 
 void Launches::add_clone(cl_kernel clone, cl_kernel of) {
   const Lock lock(mutex_);
-  kernels_.erase(clone);
-  const auto found = kernels_.find(of);
-  if (found == kernels_.end()) return;
-  Watched watched = found->second;
-  watched.references = 1;
-  kernels_[clone] = std::move(watched);
+  kernels_.add_clone(clone, of);
 }
 
 void Launches::retain(cl_kernel kernel) {
   const Lock lock(mutex_);
-  const auto found = kernels_.find(kernel);
-  if (found != kernels_.end()) ++found->second.references;
+  kernels_.retain(kernel);
 }
 
 void Launches::release(cl_kernel kernel) {
   const Lock lock(mutex_);
-  const auto found = kernels_.find(kernel);
-  if (found != kernels_.end() && --found->second.references == 0) kernels_.erase(found);
+  kernels_.release(kernel);
 }
 
 void Launches::add_object(const void *handle, SetArgument::Kind kind) {
   const Lock lock(mutex_);
-  objects_[handle] = {kind};
+  objects_.add(handle, kind);
 }
 
 void Launches::retain_object(const void *handle) {
   const Lock lock(mutex_);
-  const auto found = objects_.find(handle);
-  if (found != objects_.end()) ++found->second.references;
+  objects_.retain(handle);
 }
 
 void Launches::release_object(const void *handle) {
   const Lock lock(mutex_);
-  const auto found = objects_.find(handle);
-  if (found != objects_.end() && --found->second.references == 0) objects_.erase(found);
+  objects_.release(handle);
 }
 
 void Launches::add_shared(const void *memory, std::size_t size) {
@@ -287,17 +278,16 @@ std::vector<SetArgument> Launches::resolved(const Watched &watched) const {
     const void *handle = nullptr;
     if (argument.bytes.size() != sizeof(handle)) continue;
     std::memcpy(&handle, argument.bytes.data(), sizeof(handle));
-    const auto found = objects_.find(handle);
-    if (found != objects_.end()) argument.kind = found->second.kind;
+    if (const SetArgument::Kind *kind = objects_.find(handle)) argument.kind = *kind;
   }
   return arguments;
 }
 
 void Launches::set_argument(cl_kernel kernel, cl_uint index, SetArgument argument) {
   const Lock lock(mutex_);
-  const auto found = kernels_.find(kernel);
-  if (found == kernels_.end() || index >= found->second.arguments.size()) return;
-  found->second.arguments[index] = std::move(argument);
+  Watched *watched = kernels_.find(kernel);
+  if (watched == nullptr || index >= watched->arguments.size()) return;
+  watched->arguments[index] = std::move(argument);
 }
 
 std::optional<Launches::Fresh> Launches::see(cl_kernel kernel, const Range &range) {
@@ -305,9 +295,9 @@ std::optional<Launches::Fresh> Launches::see(cl_kernel kernel, const Range &rang
   std::vector<SetArgument> arguments;
   {
     const Lock lock(mutex_);
-    const auto found = kernels_.find(kernel);
-    if (found == kernels_.end()) return std::nullopt;
-    const Watched &watched = found->second;
+    const Watched *found = kernels_.find(kernel);
+    if (found == nullptr) return std::nullopt;
+    const Watched &watched = *found;
     const auto known = programs_.find(watched.program);
     if (known == programs_.end()) return std::nullopt;
     fresh = {watched.program, known->second.file, watched.name, launch_kind(watched.name, range),

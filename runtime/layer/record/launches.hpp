@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/layer/base/counted_handles.hpp"
 #include "runtime/layer/base/next.hpp"
 
 namespace kiln::layer {
@@ -90,21 +91,15 @@ class Launches {
     cl_program program;
     std::string name;
     std::vector<SetArgument> arguments;
-    unsigned references = 1;
-  };
-
-  struct Object {
-    SetArgument::Kind kind;
-    unsigned references = 1;
   };
 
   std::vector<SetArgument> resolved(const Watched &watched) const;
 
   std::mutex mutex_;
-  std::unordered_map<const void *, Object> objects_;
+  CountedHandles<const void *, SetArgument::Kind> objects_;
   std::map<const char *, std::size_t> shared_;  // sizes
   std::unordered_map<cl_program, Known> programs_;
-  std::unordered_map<cl_kernel, Watched> kernels_;
+  CountedHandles<cl_kernel, Watched> kernels_;
   std::set<std::string> seen_;
   std::atomic<bool> has_files_{false};
 };

@@ -89,7 +89,7 @@ class Application {
   std::string run(const Sequence &sequence) {
     said_.str("");
     for (const Call &call : sequence) make(call);
-    // Whatever stands at the end is launched, so that each build shows what it is.
+    // At the end each built program is launched: only its result shows which code it is.
     for (unsigned i = 0; i < kPrograms; ++i) {
       if (programs_[i].program == nullptr || !is_built(programs_[i])) continue;
       make({Op::kernel, 0, i, 0, 0});
