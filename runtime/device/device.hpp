@@ -31,6 +31,11 @@ Identity query_identity(const OpenCL &cl, cl_platform_id platform, cl_device_id 
 Capabilities query_capabilities(const OpenCL &cl, cl_device_id device, const Identity &identity,
                                 std::vector<std::string> extensions);
 
+// Returns the highest level of the x86-64 psABI that the processor and the system support, such as
+// "x86-64-v3"; null on other architectures. A fact of devices that are the processor: a virtual
+// machine may hide instructions and keep the processor's name, and PoCL uses all that it finds.
+const char *instruction_set();
+
 // Returns the names in a driver's extension string, sorted, each once.
 std::vector<std::string> parse_extensions(std::string_view text);
 

@@ -5,6 +5,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+#endif
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -241,15 +244,16 @@ enum {
   IP_VERSION,
   COMPUTE_CAPABILITY,
   IL_VERSION,
-  EXTENSIONS_HASH
+  EXTENSIONS_HASH,
+  INSTRUCTION_SET
 };
 
 static const char fact_names[KILN_DROPIN_FACTS][19] = {
-    "platform_name",  "platform_vendor",  "platform_version",   "device_name",
-    "device_vendor",  "device_vendor_id", "device_version",     "opencl_c_version",
-    "device_profile", "address_bits",     "driver_version",     "device_uuid",
-    "driver_uuid",    "ip_version",       "compute_capability", "il_version",
-    "extensions_hash"};
+    "platform_name",   "platform_vendor",  "platform_version",   "device_name",
+    "device_vendor",   "device_vendor_id", "device_version",     "opencl_c_version",
+    "device_profile",  "address_bits",     "driver_version",     "device_uuid",
+    "driver_uuid",     "ip_version",       "compute_capability", "il_version",
+    "extensions_hash", "instruction_set"};
 
 /* A driver's functions, and the caller's memory that is left. */
 typedef struct driver {
@@ -396,6 +400,23 @@ static void ask_extended(driver *d, const char *extensions, const char **facts) 
   }
 }
 
+/* The level of the x86-64 psABI that the processor and the system support; NULL elsewhere. */
+static const char *instruction_set(void) {
+#if defined(__x86_64__) && defined(__GNUC__)
+  const unsigned sse42 = 0x00900200, avx = 0x38401000, avx2 = 0x00000128, avx512 = 0xd0030000;
+  unsigned a = 0, b = 0, c = 0, d = 0, saved = 0;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & sse42) != sse42) return "x86-64";
+  if ((c & avx) != avx || __get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (b & avx2) != avx2) {
+    return "x86-64-v2";
+  }
+  __asm__("xgetbv" : "=a"(saved), "=d"(d) : "c"(0));
+  if ((saved & 0x06) != 0x06) return "x86-64-v2";
+  return (saved & 0xe6) == 0xe6 && (b & avx512) == avx512 ? "x86-64-v4" : "x86-64-v3";
+#else
+  return NULL;
+#endif
+}
+
 const char *kiln_dropin_identify(
     cl_int(CL_API_CALL *platform_info)(cl_platform_id, cl_platform_info, size_t, void *, size_t *),
     cl_int(CL_API_CALL *device_info)(cl_device_id, cl_device_info, size_t, void *, size_t *),
@@ -415,6 +436,7 @@ const char *kiln_dropin_identify(
   const char **facts = out->facts;
   const char *extensions;
   cl_uint value = 0;
+  cl_device_type type = 0;
   size_t i;
   driver d;
   d.platform_info = platform_info;
@@ -441,6 +463,10 @@ const char *kiln_dropin_identify(
   extensions = ask_text(&d, 0, CL_DEVICE_EXTENSIONS);
   if (extensions != NULL) facts[EXTENSIONS_HASH] = hash_of_words(&d, extensions);
   ask_extended(&d, extensions != NULL ? extensions : "", facts);
+  if (device_info(device, CL_DEVICE_TYPE, sizeof(type), &type, NULL) == CL_SUCCESS &&
+      (type & CL_DEVICE_TYPE_CPU) != 0) {
+    facts[INSTRUCTION_SET] = instruction_set();
+  }
   return d.full ? "the memory is too small for what the driver says" : NULL;
 }
 

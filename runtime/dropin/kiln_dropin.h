@@ -54,7 +54,7 @@ typedef struct kiln_dropin_pack {
 
 /* What a driver says of itself and of a device, in the order of the fields of `kiln devices`. A
  * null pointer: it does not say. */
-enum { KILN_DROPIN_FACTS = 17, KILN_DROPIN_FACT_BYTES = 32768 };
+enum { KILN_DROPIN_FACTS = 18, KILN_DROPIN_FACT_BYTES = 32768 };
 typedef struct kiln_dropin_device {
   const char *facts[KILN_DROPIN_FACTS];
 } kiln_dropin_device;

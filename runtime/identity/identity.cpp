@@ -15,7 +15,7 @@ constexpr char kFieldNames[kFieldCount][19] = {
     "device_vendor",   "device_vendor_id", "device_version",     "opencl_c_version",
     "device_profile",  "address_bits",     "driver_version",     "device_uuid",
     "driver_uuid",     "ip_version",       "compute_capability", "il_version",
-    "extensions_hash",
+    "extensions_hash", "instruction_set",
 };
 
 // The scale of distance(): all differences below one step add up to less than the step.

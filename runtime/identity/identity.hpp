@@ -36,8 +36,9 @@ enum class Field : std::uint8_t {
   compute_capability,  // cl_nv_device_attribute_query, "9.0"
   il_version,          // as reported: "SPIR-V_1.2 SPIR-V_1.3"; may be empty
   extensions_hash,     // XXH3-64 of the extension names, sorted and joined by a space: 16 digits
+  instruction_set,     // of a device that is the processor: "x86-64-v3"; absent on others
 };
-inline constexpr std::size_t kFieldCount = 17;
+inline constexpr std::size_t kFieldCount = 18;
 
 // Returns the field's name in packs, reports and JSON ("driver_version").
 const char *field_name(Field field);

@@ -18,6 +18,7 @@ void Generic::describe(const Identity &identity, Description *out) {
   out->model = identity.text(Field::device_name);
   out->compiler = identity.text(Field::driver_version);
   set_default_key(identity, out);
+  add(identity, Field::instruction_set, &out->key);
 }
 
 }  // namespace kiln::runtime::profiles

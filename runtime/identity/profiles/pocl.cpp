@@ -12,9 +12,10 @@ bool Pocl::recognizes(const Identity &identity) {
 }
 
 // The device version "... HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512" names the device, the
-// target's triple and the processor. Only the platform version names LLVM. The device name stays in
-// the key, although PoCL's own rule is the HSTR: if one machine hides instructions of its
-// processor, code for that processor would stop at the first missing one.
+// target's triple and the processor. Only the platform version names LLVM. The device name and
+// the instruction set are in the key, although PoCL's own rule is the HSTR, which may be that of
+// the machine that PoCL was built on: code for instructions that a processor lacks, or that its
+// virtual machine hides, stops at the first of them.
 void Pocl::describe(const Identity &identity, Description *out) {
   constexpr int kDashesBeforeProcessor = 5;
   const std::string target = word_after(identity.text(Field::device_version), "HSTR: ");
@@ -35,6 +36,7 @@ void Pocl::describe(const Identity &identity, Description *out) {
   if (!llvm.empty()) out->compiler = "LLVM " + llvm;
   out->finishing = Finishing::launches;  // measured with three versions
   set_default_key(identity, out);
+  add(identity, Field::instruction_set, &out->key);
 }
 
 }  // namespace kiln::runtime::profiles

@@ -26,7 +26,8 @@ bool begins(const Identity &identity, Field field, const char *text);
 void add(const Identity &identity, Field field, BinaryKey *key);
 void add_part(const char *name, const std::string &value, BinaryKey *key);
 
-// Sets the key that is safe for any driver. If `model` and `compiler` are parts of longer strings,
+// Sets the key that is safe for any driver whose compiler does not ask for the processor's
+// instructions. If `model` and `compiler` are parts of longer strings,
 // the key repeats them so that an explanation can say what differs.
 void set_default_key(const Identity &identity, Description *out);
 

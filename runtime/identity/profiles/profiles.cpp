@@ -38,7 +38,8 @@ void set_default_key(const Identity &identity, Description *out) {
   }
   for (std::size_t i = 0; i < kFieldCount; ++i) {
     const Field field = static_cast<Field>(i);
-    if (field != Field::device_uuid) add(identity, field, &out->key);
+    if (field == Field::device_uuid || field == Field::instruction_set) continue;
+    add(identity, field, &out->key);
   }
 }
 

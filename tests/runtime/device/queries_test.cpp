@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is made of a driver's answers about its devices, against entry points inside the test.
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -213,6 +214,32 @@ TEST_CASE_METHOD(Quiet,
   CHECK(hash("ab") != hash("a b"));
   CHECK(hash("") == packs::hex64(packs::xxh3(std::string_view())));
 }
+
+TEST_CASE_METHOD(Quiet, "a device that is the processor has its instruction set", "[queries]") {
+  CHECK_FALSE(identity()[Field::instruction_set]);
+  driver.device[CL_DEVICE_TYPE] = bytes_of<cl_device_type>({CL_DEVICE_TYPE_GPU});
+  CHECK_FALSE(identity()[Field::instruction_set]);
+  driver.device[CL_DEVICE_TYPE] = bytes_of<cl_device_type>({CL_DEVICE_TYPE_CPU});
+  const char *expected = instruction_set();
+  CHECK(identity()[Field::instruction_set] ==
+        (expected == nullptr ? std::nullopt : std::optional<std::string>(expected)));
+}
+
+#if defined(__x86_64__) && defined(__GLIBC__)
+TEST_CASE("the system's loader finds the same instruction set", "[queries]") {
+  std::FILE *said = popen("/lib64/ld-linux-x86-64.so.2 --help", "r");
+  REQUIRE(said != nullptr);
+  std::string highest = "x86-64";
+  for (char line[256]; std::fgets(line, sizeof(line), said) != nullptr;) {
+    const std::string level(line + std::strspn(line, " "), 9);
+    if (std::strstr(line, "(supported") != nullptr && level.rfind("x86-64-v", 0) == 0) {
+      highest = std::max(highest, level);
+    }
+  }
+  REQUIRE(pclose(said) == 0);
+  CHECK(instruction_set() == highest);
+}
+#endif
 
 TEST_CASE_METHOD(Quiet, "a UUID needs its extension or OpenCL 3.1", "[queries]") {
   const std::string bytes = "0123456789abcdef";
@@ -498,4 +525,6 @@ TEST_CASE("the reader in C asks a driver for the same facts", "[queries]") {
   driver.device[kMajor] = number(0);
   driver.device[CL_DEVICE_VERSION] = "OpenCL x";
   CHECK(compare(quiet) == 12);
+  driver.device[CL_DEVICE_TYPE] = bytes_of<cl_device_type>({CL_DEVICE_TYPE_CPU});
+  CHECK(compare(quiet) == (instruction_set() == nullptr ? 12 : 13));
 }

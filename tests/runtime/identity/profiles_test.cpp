@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "kiln/packs/text.hpp"
 #include "runtime/identity/requirements.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/identities.hpp"
@@ -48,6 +49,20 @@ TEST_CASE("PoCL's compiler is in the platform version and its processor in the H
   CHECK(pocl.family == "PoCL x86_64");
   CHECK(pocl.model == "skylake-avx512");
   CHECK(pocl.compiler == "LLVM 15.0.6");
+}
+
+TEST_CASE("PoCL's code needs the processor's instructions, and rusticl's cache knows them",
+          "[profiles]") {
+  const auto has = [](const char *platform, const char *level) {
+    const Identity identity = make({{Field::platform_name, platform},
+                                    {Field::device_name, "a processor"},
+                                    {Field::instruction_set, level}});
+    return kiln::packs::concat({"\n", describe(identity).key.text()})
+               .find(kiln::packs::concat({"\ninstruction_set=", level, "\n"})) != std::string::npos;
+  };
+  CHECK(has("Portable Computing Language", "x86-64-v3"));
+  CHECK(has("some other", "x86-64-v4"));
+  CHECK_FALSE(has("rusticl", "x86-64-v3"));
 }
 
 TEST_CASE("rusticl's model ends at the bracket, whatever hardware it drives", "[profiles]") {
