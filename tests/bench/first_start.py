@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an overlay costs at the first start, and gives at the second.
 
-    first_start.py KILN LAYER [--rounds N] [--programs DIR] [--keep-caches] [NAME...]
+    first_start.py KILN LAYER [--rounds N] [--programs DIR] [--keep-caches] [NAME[=COMMAND]...]
 
 NAME is one of APPLICATIONS: other people's libraries, some with a program of ours that is compiled
 here (`c++` and the library's headers have to be installed) or lies in DIR, from another machine.
+COMMAND starts any other application, in an empty folder: NAME is what the table calls it.
 OCL_ICD_VENDORS chooses the driver.
 
 Each round has empty homes and driver caches, and runs in turns: the application alone; with a new
@@ -23,6 +24,7 @@ Exit codes: 0 done, 1 a run failed or printed something else, 77 nothing of it i
 
 import argparse
 import os
+import shlex
 import statistics
 import subprocess
 import sys
@@ -105,9 +107,10 @@ class Runs:
 
 def measure(name, kiln, layer, rounds, programs, keep_caches):
     """A row of the table, or nothing where the application is not here."""
+    name, _, other = name.partition("=")
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        command = APPLICATIONS[name](Path(programs or place))
+        command = shlex.split(other) or APPLICATIONS[name](Path(programs or place))
         if command is None:
             return None
         runs = Runs(folder)
@@ -146,7 +149,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("kiln")
     parser.add_argument("layer")
-    parser.add_argument("names", nargs="*", default=list(APPLICATIONS), metavar="NAME")
+    parser.add_argument("names", nargs="*", default=list(APPLICATIONS), metavar="NAME[=COMMAND]")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--keep-caches", action="store_true")
     parser.add_argument("--programs", metavar="DIR", type=os.path.abspath)
