@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "builder/launch/opened_pack.hpp"
 #include "builder/launch/reference.hpp"
 #include "builder/launch/session.hpp"
 #include "builder/problem/plane.hpp"
@@ -57,8 +56,13 @@ void require(const builder::Status &status) {
 
 class Checker {
  public:
-  Checker(const packs::Program &program, const packs::Variant &variant, const CheckPlan &plan)
-      : program_(program), variant_(variant), plan_(plan), shape_(program_shape(program)) {
+  Checker(OpenedPack *opened, const packs::Program &program, const packs::Variant &variant,
+          const CheckPlan &plan)
+      : program_(program),
+        variant_(variant),
+        plan_(plan),
+        shape_(program_shape(program)),
+        opened_(*opened) {
     const auto &needs = variant.requirements;
     const bool sub_groups = std::find(needs.begin(), needs.end(), "subgroups") != needs.end();
     rules_ = runtime::launch_rules(needs);
@@ -68,7 +72,7 @@ class Checker {
   json run(const std::string &pack_path, const DeviceInfo &device) {
     if (packs::Status s = check_launchable(variant_); !s.ok()) return {{"skipped", s.message}};
     require(Reference::find(program_, pack_path, {}).move_to(&reference_));
-    require(opened_.open(device, pack_path));
+    if (!opened_.child.device) require(opened_.open(device, pack_path));
     kiln::Loaded loaded = opened_.loader.load(program_.name, variant_.name, KILN_LOAD_UNPROVEN);
     if (!loaded.program) {
       const kiln_error &error = loaded.program.error();
@@ -230,7 +234,7 @@ class Checker {
   const CheckPlan &plan_;
   const ProgramShape shape_;
   Reference reference_;
-  OpenedPack opened_;
+  OpenedPack &opened_;
   std::optional<Session> session_;
   std::span<const NDSize> local_sizes_;
   runtime::LaunchRules rules_;
@@ -242,13 +246,13 @@ class Checker {
 
 }  // namespace
 
-json check_variant(const std::string &pack_path, const DeviceInfo &device,
+json check_variant(OpenedPack *opened, const DeviceInfo &device, const std::string &pack_path,
                    const packs::Program &program, const packs::Variant &variant,
                    const CheckPlan &plan) {
   const auto start = std::chrono::steady_clock::now();
   json answer;
   try {
-    answer = Checker(program, variant, plan).run(pack_path, device);
+    answer = Checker(opened, program, variant, plan).run(pack_path, device);
   } catch (const Failure &failure) {
     answer = {{"launches", 0}, {"failed", 1}, {"mismatches", {failure.text}}, {"rung", "error"}};
   }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/device/device_info.hpp"
+#include "builder/launch/opened_pack.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::test {
@@ -20,11 +21,11 @@ struct CheckPlan {
   bool light = false;  // one kind of image, one local size, the default parameters
 };
 
-// Loads the variant and checks it on the device; to be called in a
-// process that may die. The answer holds "launches", "failed", "mismatches" (the first few,
-// in words), "rung" and "seconds", or "skipped" with the reason why it cannot run here.
-nlohmann::json check_variant(const std::string &pack_path, const builder::DeviceInfo &device,
-                             const packs::Program &program, const packs::Variant &variant,
-                             const CheckPlan &plan);
+// Loads the variant and checks it on the device, which it opens with the pack if `opened` is empty;
+// to be called in a process that may die. The answer holds "launches", "failed", "mismatches" (the
+// first few, in words), "rung" and "seconds", or "skipped" with the reason why it cannot run here.
+nlohmann::json check_variant(builder::OpenedPack *opened, const builder::DeviceInfo &device,
+                             const std::string &pack_path, const packs::Program &program,
+                             const packs::Variant &variant, const CheckPlan &plan);
 
 }  // namespace kiln::test
