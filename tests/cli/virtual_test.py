@@ -61,17 +61,20 @@ class Place:
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
+        self.seed = {}
         self.script(*faults)
         done = self.kiln("compile", TINY / "tiny.toml", "-o", "base.kiln")
         if done.returncode == 5:
             scripted.skip(done.stderr.strip())
+        self.seed = scripted.seed(KILN, self.folder / "base.kiln", self.variables,
+                                  ("copy/plain", "threshold/spare"))
 
     def script(self, *faults):
         self.variables = scripted.use(self.folder, DRIVER, DEVICE + "".join(faults))
 
     def start(self, *words, before=()):
         variables = {**self.variables, "KILN_STORE": str(self.folder / "jobs.sqlite"),
-                     "KILN_NEO_ROOT": "root"}
+                     "KILN_NEO_ROOT": "root", **self.seed}
         return subprocess.Popen([*before, KILN, *words], cwd=self.folder, text=True, env=variables,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, start_new_session=True)

@@ -49,6 +49,9 @@ class Machine:
             self.run(KILN, "compile", "one.toml", "-o", base)
             BASES[jobs] = base.read_bytes()
         base.write_bytes(BASES[jobs])
+        if driver == DRIVER:
+            self.variables.update(scripted.seed(KILN, base, self.variables,
+                                                [f"all.{number}" for number in range(jobs)]))
 
     def update_driver(self, version, faults=""):
         """The same driver in another version, as its ICD file's date shows, too."""
