@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A build of 200 jobs with 20 faults: 180 binaries, and each fault by its name.
+"""A build of 60 jobs with 20 faults: 40 binaries, and each fault by its name.
 
     faults_test.py KILN TEST-DRIVER
 
@@ -18,7 +18,7 @@ from pathlib import Path
 import scripted
 
 KILN, DRIVER = sys.argv[1:3]
-JOBS = 200
+JOBS = 60
 # What happens in which call, how often, and what the build says of the job.
 FAULTS = [
     ("segv", "clBuildProgram", 'do = "segv"', 3, r"crashed with signal 11"),
@@ -41,7 +41,7 @@ def words():
     assert len(faulty) == 20
     all_words = [""] * JOBS
     for i, name in enumerate(faulty):
-        all_words[7 + i * 9] = name
+        all_words[7 + i * 5 // 2] = name
     return all_words
 
 
