@@ -8,7 +8,10 @@ import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
+import threading
 
+import scripted
 from case_file import CaseError, Result
 from damage import bad_golden_packs, damage
 from png import write_png
@@ -21,6 +24,9 @@ PROGRESS = re.compile(r"^kiln: \[\d+/\d+\].*\n", re.MULTILINE)
 NOBODY = 65534
 
 
+SEEDING = threading.Lock()
+
+
 class Skip(Exception):
     """Why a case cannot run here."""
 
@@ -29,6 +35,17 @@ class Skip(Exception):
 class Settings:
     kiln: pathlib.Path
     pocl_icd: pathlib.Path
+
+
+def seed_tiny(kiln, variables):
+    """The variable with which builds of fixtures/tiny, of which most device cases have some, begin with
+    what PoCL makes of its source. The documents' commands build from nothing."""
+    with SEEDING, tempfile.TemporaryDirectory(prefix="kiln-case-") as folder:
+        pack = pathlib.Path(folder) / "tiny.kiln"
+        if not scripted.SEEDED:
+            subprocess.run([kiln, "compile", HERE / "fixtures/tiny/tiny.toml", "-o", pack],
+                           env=variables, stdout=subprocess.DEVNULL, check=True)
+        return scripted.seed(kiln, pack, variables, ("copy/plain", "threshold/spare"))
 
 
 class Runner:
@@ -40,6 +57,7 @@ class Runner:
         self.drivers = folder / "drivers"
         self.home = folder / "home"
         self.user = {}
+        self.seed = {}
         for place in (self.work, self.drivers, self.home, self.home / "pocl"):
             place.mkdir()
 
@@ -53,6 +71,7 @@ class Runner:
             "OCL_ICD_VENDORS": str(self.drivers),
             "POCL_CACHE_DIR": str(self.home / "pocl"),
             "KILN_STORE": "none",
+            **self.seed,
         }
 
     def become_plain_user(self):
@@ -125,6 +144,7 @@ class Runner:
             if not self.settings.pocl_icd.is_file():
                 raise Skip(f"PoCL is not here: no {self.settings.pocl_icd}")
             shutil.copy(self.settings.pocl_icd, self.drivers / "pocl.icd")
+            self.seed = seed_tiny(self.settings.kiln, self.environment())
         elif what == "user":
             self.become_plain_user()
         elif shutil.which(what) is None:
