@@ -12,6 +12,7 @@ Exit codes: 0 passed, 1 failed, 77 there is no device.
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,8 +21,9 @@ import time
 import unittest
 from pathlib import Path
 
-from layer_test import (APPLICATION, FOLDER, KILN, LAYER, PLACE, end_without_core, environment,
-                        lines_of, must, programs_in, run)
+from layer_test import (APPLICATION, FOLDER, KILN, LAYER, PLACE, SEED, end_without_core,
+                        environment, lines_of, link_programs, must, programs_in,
+                        run_seeded as run, seeded)
 
 # Between each two things that the application does, it closes all that it did not open.
 CLOSING = ("close", "build", "close", "open", "build", "build", "close", "open", "folder", "build",
@@ -52,9 +54,12 @@ class Guest(unittest.TestCase):
     def start(folder, *before, words=CLOSING, **variables):
         """Runs the application in that folder."""
         (folder / "own").mkdir(exist_ok=True)
-        return subprocess.run([*map(str, before), APPLICATION, *words],
+        variables = {**seeded(), **variables}
+        done = subprocess.run([*map(str, before), APPLICATION, *words],
                               env=environment(**variables), cwd=folder, capture_output=True,
                               text=True, check=False)
+        link_programs(Path(variables["POCL_CACHE_DIR"]), SEED)
+        return done
 
     def served(self, *options):
         """Runs it under kiln serve: the report's lines of programs."""
@@ -117,7 +122,8 @@ class Guest(unittest.TestCase):
             return [line["outcome"] for line in lines_of(report)]
 
         self.assertEqual(serve(), ["passed"] * 3)
-        building = subprocess.Popen([KILN, "overlay", "build", overlay, "-j2"], env=environment(),
+        building = subprocess.Popen([KILN, "overlay", "build", overlay, "-j2"],
+                                    env=environment(**seeded()),
                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             while building.poll() is None and len(programs_in(overlay)) < 2:
@@ -147,27 +153,30 @@ class Guest(unittest.TestCase):
         """Two in first launches of a binary, and the next start compiles the program. Once the
         application has waited for a launch, a death there is its own."""
         end_without_core()
-        died = "exact: an earlier process ended while it launched this for the first time"
-        for proven, rung, reason in ((False, "source", died), (True, "exact", "")):
-            folder = Path(tempfile.mkdtemp(dir=self.place))
-            overlay, report = folder / "overlay", folder / "report"
+        first = Path(tempfile.mkdtemp(dir=self.place))
 
-            def serve(word):
-                report.unlink(missing_ok=True)
-                done = self.start(folder, KILN, "serve", "--layer", LAYER, "--overlay", overlay,
-                                  "--report", report, "--", words=(word,))
-                (line,) = lines_of(report)
-                return done.returncode, line["rung"], line["reason"]
+        def serve(folder, word):
+            report = folder / "report"
+            report.unlink(missing_ok=True)
+            done = self.start(folder, KILN, "serve", "--layer", LAYER, "--overlay", "overlay",
+                              "--report", report, "--", words=(word,))
+            (line,) = lines_of(report)
+            return done.returncode, line["rung"], line["reason"]
 
-            self.assertEqual(serve("store")[:2], (0, ""))
-            must("overlay", "build", overlay)
-            if proven:
-                self.assertEqual(serve("store"), (0, "exact", ""))
-            for _ in range(2):
-                self.assertEqual(serve("fault"), (-signal.SIGSEGV, "exact", ""))
-            code, *line = serve("store")
-            self.assertEqual((code, line[0]), (0, rung))
-            self.assertIn(reason, line[1])
+        self.assertEqual(serve(first, "store")[:2], (0, ""))
+        must("overlay", "build", first / "overlay")
+        for waits, is_proven in ((None, False), ("other", False), ("poll", False), ("store", True),
+                                 ("event", True), ("read", True)):
+            with self.subTest(waits):
+                folder = Path(tempfile.mkdtemp(dir=self.place))
+                shutil.copytree(first / "overlay", folder / "overlay")
+                if waits:
+                    self.assertEqual(serve(folder, waits), (0, "exact", ""))
+                for _ in range(2):
+                    self.assertEqual(serve(folder, "fault"), (-signal.SIGSEGV, "exact", ""))
+                code, rung, reason = serve(folder, "store")
+                self.assertEqual((code, rung), (0, "exact" if is_proven else "source"))
+                self.assertEqual("launched this for the first time" in reason, not is_proven)
 
     def test_the_application_s_children_are_its_own(self):
         """Also if it takes those of others, while kiln serve builds what it notes."""

@@ -21,7 +21,8 @@ from pathlib import Path
 BINARY_CACHE = os.path.abspath(sys.argv[4])
 sys.argv[4:5] = []  # the rest is layer_test's
 # pylint: disable=wrong-import-position
-from layer_test import APPLICATION, FOLDER, KILN, LAYER, bare, environment, lines_of  # noqa: E402
+from layer_test import (APPLICATION, FOLDER, KILN, LAYER, bare, environment, lines_of, run_seeded,  # noqa: E402
+                        seeded)
 
 NOTHING = ("kiln: nothing was recorded: the application did not reach Kiln's layer: it uses no "
            "OpenCL, or brings a driver or an ICD loader of its own; see 'kiln doctor'\n"
@@ -29,6 +30,11 @@ NOTHING = ("kiln: nothing was recorded: the application did not reach Kiln's lay
 
 
 class Try(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        run_seeded(APPLICATION, "run")
+        run_seeded(BINARY_CACHE, "binary")
+
     def setUp(self):
         self.place = Path(tempfile.mkdtemp(prefix="try", dir=FOLDER))
         self.temporary = self.place / "temporary"
@@ -38,7 +44,7 @@ class Try(unittest.TestCase):
 
     def run_here(self, *words, text=None, **variables):
         """A command in the test's folder, which is not to leave temporary files."""
-        variables = {"TMPDIR": str(self.temporary), "KILN_STORE": "none", **variables}
+        variables = {**seeded(), "TMPDIR": str(self.temporary), "KILN_STORE": "none", **variables}
         done = subprocess.run([str(word) for word in words], cwd=self.work, check=False, text=True,
                               env=environment(**variables), capture_output=text is None,
                               **({} if text is None else text))
@@ -78,7 +84,7 @@ class Try(unittest.TestCase):
     def test_json_tells_both_runs(self):
         """On standard output, which the application's own output then leaves."""
         done = self.attempt("--json", "-o", "app.kiln", "--spool", "app.spool", "--", APPLICATION,
-                            "run")
+                            "run", KILN_LISTED_CACHES=str(self.place / "nothing"))
         self.assertEqual(done.returncode, 0, done.stderr)
         result = json.loads(done.stdout)
         self.assertEqual(result["serve"], ["kiln", "serve", "--pack", "app.kiln", "--layer", LAYER,
