@@ -40,14 +40,14 @@ die() { printf 'bootstrap: %s\n' "$*" >&2; exit 1; }
 
 # Name of a file that a package brings : the package.
 tools="cmake:cmake ninja:ninja-build g++:g++ pkg-config:pkg-config python3:python3
-       flatc:flatbuffers-compiler spirv-val:spirv-tools"
+       flatc:flatbuffers-compiler help2man:help2man spirv-val:spirv-tools"
 libraries="libflatbuffers-dev libzstd-dev libxxhash-dev libsodium-dev libsqlite3-dev
            libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev libstb-dev catch2
            opencl-c-headers"
 drivers="ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd intel-opencl-icd bubblewrap"
 # What `test` uses besides, with an application that knows nothing of Kiln.
-testing="ccache clang-format-14 clpeak curl fish groff-base jq minisign ocl-icd-opencl-dev python3-xxhash
-         python3-zstandard strace zsh"
+testing="ccache clang-format-14 clpeak curl groff-base jq minisign ocl-icd-opencl-dev python3-xxhash
+         python3-zstandard strace"
 laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring doxygen
             dpkg-dev file python3-pip openjdk-17-jdk-headless"
 # Applications that know nothing of Kiln, for the layer's tests.

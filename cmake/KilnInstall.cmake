@@ -2,7 +2,7 @@
 # Install rules. Each file belongs to one component, which is one Debian package (KilnPackage.cmake):
 #   kiln_runtime      the shared libraries
 #   kiln_development  headers, static libraries, the CMake package, pkg-config files
-#   kiln_builder      the program kiln with its data, manual page, completions and documents
+#   kiln_builder      the program kiln with its data, manual pages and documents
 #   kiln_layer        the OpenCL layer
 #   kiln_python       the Python module
 include(CMakePackageConfigHelpers)
@@ -95,21 +95,15 @@ if(TARGET kiln)
     PATTERN Doxyfile EXCLUDE)
   install(FILES packs/FORMAT.md DESTINATION ${document_dir}/packs COMPONENT kiln_builder)
   install(FILES runtime/OVERLAY.md DESTINATION ${document_dir}/runtime COMPONENT kiln_builder)
-  # The manual page and the completion are made of what kiln --help prints, so kiln must run here.
-  find_package(Python3 COMPONENTS Interpreter)
-  if(Python3_FOUND AND NOT CMAKE_CROSSCOMPILING)
-    set(share ${CMAKE_BINARY_DIR}/share)
-    set(made ${share}/kiln.1 ${share}/kiln.bash ${share}/kiln.zsh ${share}/kiln.fish)
-    add_custom_command(OUTPUT ${made}
-      COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/cmake/man.py $<TARGET_FILE:kiln> ${share}
-      DEPENDS kiln ${PROJECT_SOURCE_DIR}/cmake/man.py VERBATIM)
-    add_custom_target(kiln_manual ALL DEPENDS ${made})
-    install(FILES ${share}/kiln.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT kiln_builder)
-    install(FILES ${share}/kiln.bash RENAME kiln COMPONENT kiln_builder
-      DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-    install(FILES ${share}/kiln.zsh RENAME _kiln COMPONENT kiln_builder
-      DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-    install(FILES ${share}/kiln.fish COMPONENT kiln_builder
-      DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  # The manual pages are made of what kiln --help prints, so kiln must run here.
+  find_program(KILN_HELP2MAN help2man)
+  if(KILN_HELP2MAN AND NOT CMAKE_CROSSCOMPILING)
+    set(manual ${CMAKE_BINARY_DIR}/share/man1)
+    add_custom_command(OUTPUT ${manual}/kiln.1
+      COMMAND ${CMAKE_COMMAND} -E rm -rf ${manual}
+      COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/man.sh $<TARGET_FILE:kiln> ${manual}
+      DEPENDS kiln cmake/man.sh cmake/man.h2m VERBATIM)
+    add_custom_target(kiln_manual ALL DEPENDS ${manual}/kiln.1)
+    install(DIRECTORY ${manual} DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT kiln_builder)
   endif()
 endif()

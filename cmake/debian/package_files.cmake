@@ -43,9 +43,10 @@ foreach(stage IN LISTS stages)
   file(CHMOD ${documents}/copyright ${documents}/changelog
     PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
   compress(${documents}/changelog)
-  if(EXISTS ${usr}/share/man/man1/kiln.1)
-    compress(${usr}/share/man/man1/kiln.1)
-  endif()
+  file(GLOB pages ${usr}/share/man/man1/*.1)
+  foreach(page IN LISTS pages)
+    compress(${page})
+  endforeach()
   if(component STREQUAL "kiln_python")
     file(MAKE_DIRECTORY ${usr}/lib/python3/dist-packages)
     file(RENAME ${usr}/${CPACK_KILN_LIBRARIES}/kiln/python/kiln

@@ -77,8 +77,7 @@ class KilnConan(ConanFile):
     def package(self):
         CMake(self).install()
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
-        for folder in ("lib/pkgconfig", "lib/kiln", "share/doc", "share/man", "share/bash-completion",
-                       "share/fish", "share/zsh"):
+        for folder in ("lib/pkgconfig", "lib/kiln", "share/doc", "share/man"):
             rmdir(self, os.path.join(self.package_folder, folder))
 
     def package_info(self):

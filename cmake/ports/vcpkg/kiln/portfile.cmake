@@ -33,11 +33,8 @@ endif()
 file(REMOVE_RECURSE
   "${CURRENT_PACKAGES_DIR}/debug/include"
   "${CURRENT_PACKAGES_DIR}/debug/share"
-  "${CURRENT_PACKAGES_DIR}/share/bash-completion"
   "${CURRENT_PACKAGES_DIR}/share/doc"
-  "${CURRENT_PACKAGES_DIR}/share/fish"
   "${CURRENT_PACKAGES_DIR}/share/man"
-  "${CURRENT_PACKAGES_DIR}/share/zsh"
 )
 file(INSTALL "${CMAKE_CURRENT_LIST_DIR}/usage" DESTINATION "${CURRENT_PACKAGES_DIR}/share/${PORT}")
 vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE")
