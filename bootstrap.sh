@@ -224,7 +224,7 @@ group() {
       return ;;
   esac
   # shellcheck disable=SC2086
-  build release -DKILN_BUILD_TESTS=ON $cached
+  targets="all checks" build release -DKILN_BUILD_TESTS=ON $cached
   run_tests release "$name" -L "^$name\$" -j "$jobs"
 }
 
