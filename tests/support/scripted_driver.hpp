@@ -48,12 +48,15 @@ class ScriptedDriver {
   const TemporaryFolder &folder() const { return folder_; }
 
   // For a process that is to see this driver and no other. PoCL's cache is this folder's own,
-  // unless the test's environment names one: then what was compiled once stays fast.
+  // unless the test's environment names one: then what was compiled once stays fast, also in
+  // builds, whose caches begin with its programs.
   Environment environment() const {
-    const char *cache = std::getenv("POCL_CACHE_DIR");
+    const char *named = std::getenv("POCL_CACHE_DIR");
+    const std::string cache = named != nullptr ? named : path("pocl_cache");
     return {{"OCL_ICD_VENDORS", path("icd")},
             {"KILN_TEST_DRIVER", path("script.toml")},
-            {"POCL_CACHE_DIR", cache != nullptr ? cache : path("pocl_cache")},
+            {"POCL_CACHE_DIR", cache},
+            {"KILN_LISTED_CACHES", programs_of(cache)},
             {"OPENCL_LAYERS", std::nullopt}};
   }
 
@@ -90,6 +93,20 @@ class ScriptedDriver {
   }
 
  private:
+  // A folder with the programs of PoCL's cache, without the code of launches, which a build makes.
+  std::string programs_of(const std::filesystem::path &cache) const {
+    std::filesystem::path folder = folder_.path() / "programs";
+    std::error_code ignored;
+    for (const auto &part : std::filesystem::directory_iterator(cache, ignored)) {
+      for (const auto &program : std::filesystem::directory_iterator(part, ignored)) {
+        const auto copy = folder / part.path().filename() / program.path().filename();
+        std::filesystem::create_directories(copy, ignored);
+        std::filesystem::copy_file(program.path() / "program.bc", copy / "program.bc", ignored);
+      }
+    }
+    return folder.string();
+  }
+
   TemporaryFolder folder_;
 };
 
