@@ -45,7 +45,7 @@ int Folder::open(const char *given, Folder *out) {
 int Folder::open_again(Descriptor *out) const {
   Descriptor fd(packs::open_folder(path_.c_str(), false));
   if (!fd) return errno;
-  if (packs::file_number(fd.get()) != number_) return ESTALE;
+  if (packs::file_number(fd.get()) != number_) return ENOENT;
   *out = std::move(fd);
   return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A folder that Kiln owns, and the few operations on its files. Each opens the folder by its name,
-// since the application may close any descriptor, and fails with ESTALE if that is another folder
+// since the application may close any descriptor, and fails with ENOENT if that is another folder
 // by now.
 #pragma once
 
