@@ -17,12 +17,9 @@ namespace {
 
 void add_pack(CLI::App &app, kiln::cli::Command *command) {
   using namespace kiln::cli;
-  CLI::App *group = app.add_subcommand("pack", "Inspect, check, combine and split packs");
+  CLI::App *group = app.add_subcommand("pack", "Inspect and check packs");
   group->require_subcommand(1);
-  for (const AddCommand add : {add_inspect, add_verify, add_merge, add_slice, add_diff, add_extract,
-                               add_delta, add_apply}) {
-    add(*group, command);
-  }
+  for (const AddCommand add : {add_inspect, add_verify}) add(*group, command);
 }
 
 // Returns the words of the command line in UTF-8, as all of Kiln's paths are.
@@ -46,10 +43,9 @@ int main() {
   std::vector<std::string> words = words_of_command_line();
   std::vector<char *> argv;
   for (std::string &word : words) argv.push_back(word.data());
-  const int code =
-      run_command_line("Looks into packs of OpenCL programs, and launches them.",
-                       {add_devices, add_pack, add_stubs, add_run, add_explain, add_report},
-                       static_cast<int>(argv.size()), argv.data());
+  const int code = run_command_line("Looks into packs of OpenCL programs, and launches them.",
+                                    {add_devices, add_pack, add_run, add_explain},
+                                    static_cast<int>(argv.size()), argv.data());
   std::fflush(nullptr);
   _exit(code);  // no driver's exit handler runs
 }

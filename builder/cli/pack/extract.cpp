@@ -83,12 +83,7 @@ nlohmann::json extract_variant(const packs::Program &program, const packs::Varia
 // Whether the name stays in the folder: a pack may come from anywhere, and its names must not lead
 // out.
 bool is_file_name(const std::string &name) {
-#ifdef _WIN32
-  constexpr const char *kLeadOut = "/\\:";
-#else
-  constexpr const char *kLeadOut = "/";
-#endif
-  return name != "." && name != ".." && name.find_first_of(kLeadOut) == std::string::npos;
+  return name != "." && name != ".." && name.find('/') == std::string::npos;
 }
 
 Status make_folders(const ExtractArguments &options, const packs::Contents &contents) {
