@@ -29,6 +29,7 @@ Function function(HMODULE library, const char *name) {
 #define MORE(X)                        \
   X(clGetContextInfo)                  \
   X(clGetCommandQueueInfo)             \
+  X(clCreateSubDevices)                \
   X(clRetainKernel)                    \
   X(clRetainProgram)                   \
   X(clCreateKernelsInProgram)          \
