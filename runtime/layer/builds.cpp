@@ -102,24 +102,6 @@ cl_program build_named(cl_context context, const WholeProgram &whole, const Opti
   return nullptr;
 }
 
-// Builds the text that was named, notes it, and has it stand for the application's program, which
-// was built for `asked` now. Returns false if the driver does not build it.
-bool build_stand_in_and_note(const ProgramPointer &program, const Options &options,
-                             const Devices &devices, const Devices &asked,
-                             const WholeProgram &whole, Built *report) {
-  const cl_program made = build_named(program->context, whole, options, devices);
-  if (made == nullptr) return false;
-  auto stand_in = std::make_shared<StandIn>(
-      made, whole, options, devices, std::vector<std::string>(devices.size()), TunedProgram());
-  next.clRetainProgram(made);
-  stand_in->of_text = runtime::Handle<cl_program>(made, next.clReleaseProgram);
-  stand_in->asked = true;
-  stand_in->last_built = asked;
-  objects().set_stand_in(program, stand_in);
-  report->reason = outcome_of(note_built(made, made, devices, whole), report->missing);
-  return true;
-}
-
 // Notes what the driver makes of the text that was named, after it has built what the application
 // gave: a driver that does not find the files must not be given a text that has them.
 std::string note_separate_build(const ProgramPointer &program, const Options &options,
@@ -152,21 +134,6 @@ packs::Result<Devices> devices_to_stand_for(const ProgramPointer &program,
     if (contains(asked, device) || contains(stand_in->devices, device)) both.push_back(device);
   }
   return both;
-}
-
-// Has a stand-in serve the build for `asked`, and earlier ones, from here on; fills in the report.
-void take_stand_in(const ProgramPointer &program, const WholeProgram &whole, const Options &options,
-                   const Devices &devices, const Devices &asked, const Served &served,
-                   Built *built) {
-  built->rung = served.rung;
-  built->reason = served.miss;
-  built->nearest = served.nearest;
-  auto stand_in =
-      std::make_shared<StandIn>(served.program, whole, options, devices, served.logs, served.tuned);
-  stand_in->last_built = asked;
-  stand_in->unlaunched = served.unlaunched;
-  objects().set_stand_in(program, stand_in);
-  watch(served.program, served.launches);
 }
 
 // Has the driver build the program for the stand-in's devices, unless `devices` includes them all,
@@ -242,6 +209,126 @@ std::string name_of(const Built &built) {
   }
   if (shown == 0) return text;
   return text + (shown < built.kernels.size() ? ", ...)" : ")");
+}
+
+// One call of clBuildProgram: what it asks for, and what there is for it.
+struct Call {
+  const ProgramPointer &program;
+  const BuildArguments &arguments;
+  Options options;
+  packs::Result<WholeProgram> whole;
+  Devices devices;                // as asked; all of the program if that is for the driver to judge
+  packs::Result<Devices> stands;  // for which a stand-in would be built, or why none can stand
+  bool is_given = false;          // the text that was named is what the application gave
+  Served served = {};
+};
+
+packs::Result<Devices> stands_of(const ProgramPointer &program, const std::string &options,
+                                 const packs::Result<WholeProgram> &whole,
+                                 const packs::Result<Devices> &asked) {
+  if (!asked.ok()) return asked.status();
+  if (!whole.ok()) return whole.status();
+  packs::Result<Devices> stands =
+      devices_to_stand_for(program, options, *whole, devices_of(program->handle), *asked);
+  if (stands.ok() && !finds_files(program->context, (*asked)[0], *whole)) {
+    return Status::error(Code::failed, kOtherFiles);
+  }
+  return stands;
+}
+
+Call call_of(const ProgramPointer &program, const BuildArguments &arguments) {
+  const Options options = arguments.given_options();
+  packs::Result<WholeProgram> whole = whole_of(*program, options.text);
+  const packs::Result<Devices> asked = devices_asked(arguments, program->handle);
+  packs::Result<Devices> stands = stands_of(program, options.text, whole, asked);
+  Call call{program,
+            arguments,
+            options,
+            std::move(whole),
+            asked.ok() ? *asked : devices_of(program->handle),
+            std::move(stands)};
+  call.is_given = call.whole.ok() && is_as_given(*call.whole, *program, options.text);
+  if (!call.stands.ok()) {
+    call.served.reason = call.stands.status().message;
+    call.served.is_unknown =
+        call.is_given && !settings().record && !can_serve(call.whole->name, call.devices);
+  } else if (!settings().record) {
+    call.served = serve_program(call.whole->name, program->context, *call.stands);
+  }
+  return call;
+}
+
+// How a build is done.
+enum class Way : std::uint8_t {
+  serve,            // what was loaded stands for the program
+  refuse,           // not at all: the settings require a binary
+  stand_in,         // the driver builds the text that was named; that stands for it, and is noted
+  note,             // the driver builds what the application gave, and that is noted
+  note_separately,  // the same, but the text that was named is noted
+  pass,             // the driver builds what the application gave
+};
+
+Way way_of(const Call &call) {
+  if (call.served.program != nullptr) return Way::serve;
+  if (requires_binaries()) return Way::refuse;
+  const bool keeps = settings().record || (call.served.is_unknown && !settings().overlay.empty());
+  if (!keeps || !call.whole.ok()) return Way::pass;
+  if (call.is_given) return Way::note;
+  if (!call.stands.ok()) return Way::pass;
+  return call.whole->may_be_missing ? Way::note_separately : Way::stand_in;
+}
+
+// Has what was loaded serve the build, and earlier ones, from here on; fills in the report.
+void take_stand_in(const Call &call, Built *built) {
+  const Served &served = call.served;
+  built->rung = served.rung;
+  built->reason = served.miss;
+  auto stand_in = std::make_shared<StandIn>(served.program, *call.whole, call.options, *call.stands,
+                                            served.logs, served.tuned);
+  stand_in->last_built = call.devices;
+  stand_in->unlaunched = served.unlaunched;
+  objects().set_stand_in(call.program, stand_in);
+  watch(served.program, served.launches);
+}
+
+// Builds the text that was named, notes it, and has it stand for the application's program. Returns
+// false if the driver does not build it.
+bool build_stand_in_and_note(const Call &call, Built *report) {
+  const Devices &devices = *call.stands;
+  const cl_program made = build_named(call.program->context, *call.whole, call.options, devices);
+  if (made == nullptr) return false;
+  auto stand_in =
+      std::make_shared<StandIn>(made, *call.whole, call.options, devices,
+                                std::vector<std::string>(devices.size()), TunedProgram());
+  next.clRetainProgram(made);
+  stand_in->of_text = runtime::Handle<cl_program>(made, next.clReleaseProgram);
+  stand_in->asked = true;
+  stand_in->last_built = call.devices;
+  objects().set_stand_in(call.program, stand_in);
+  report->reason = outcome_of(note_built(made, made, devices, *call.whole), report->missing);
+  return true;
+}
+
+// Has the driver build what the application gave. `before` is the program's last compilation, which
+// it keeps if the driver refuses the call; `lock` is as for leave_to_driver().
+cl_int build_by_driver(const Call &call, Way way, const CompilationPointer &before,
+                       std::unique_lock<std::mutex> *lock, Built *built) {
+  const ProgramPointer &program = call.program;
+  const BuildArguments &arguments = call.arguments;
+  if (way != Way::pass) built->reason = kRefused;  // replaced unless the driver refuses
+  build_others(program, call.devices);
+  const cl_int code = leave_to_driver(program, lock, arguments.notify != nullptr, [&] {
+    return way == Way::note ? build_and_note(program, arguments, call.devices, *call.whole, built)
+                            : by_driver(program, arguments);
+  });
+  if (!has_tried(code)) objects().set_compilation(program, before);
+  if (code == CL_SUCCESS && way == Way::stand_in) built->reason = kOnlyWithFiles;
+  if (code == CL_SUCCESS && way == Way::note_separately) {
+    built->reason =
+        note_separate_build(program, call.options, *call.stands, *call.whole, built->missing);
+  }
+  report_build(*built, arguments.notify == nullptr ? program->handle : nullptr);
+  return code;
 }
 
 cl_program refuse_own_binary(const std::string &why, cl_int *status, cl_int *code) {
@@ -379,83 +466,44 @@ cl_int leave_to_driver(const ProgramPointer &program, std::unique_lock<std::mute
 }
 
 cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
-  {
-    std::unique_lock<std::mutex> lock(program->building);
-    if (objects().has_kernels(program)) {
-      const bool well_formed = devices_asked(arguments, program->handle).ok();
-      return refuse_with_kernels(program, &lock, well_formed, arguments,
-                                 [&](cl_program stand_in, Notify notify, void *user) {
-                                   return next.clBuildProgram(stand_in, arguments.device_count,
-                                                              arguments.devices, arguments.options,
-                                                              notify, user);
-                                 });
-    }
-    const CompilationPointer before = objects().compilation_of(program->handle);
-    objects().set_compilation(program, nullptr);
-    objects().set_refusal(program, nullptr);
-    launches().set_program(program->handle, "");
-    Built built;
-    const Options options = arguments.given_options();
-    const auto made = whole_of(*program, options.text);
-    built.program = made.ok() ? made->name : program_name(program->source, options.text);
-    const Devices all = devices_of(program->handle);
-    const auto asked = devices_asked(arguments, program->handle);
-    const Devices devices = asked.ok() ? *asked : all;
-    const bool records = settings().record;
-    const WholeProgram *whole = made.ok() ? &*made : nullptr;
-    const bool is_given = whole != nullptr && is_as_given(*whole, *program, options.text);
-    packs::Result<Devices> stands = asked.ok() ? made.status() : asked.status();
-    if (asked.ok() && made.ok()) {
-      stands = devices_to_stand_for(program, options.text, *whole, all, devices);
-      if (stands.ok() && !finds_files(program->context, devices[0], *whole)) {
-        stands = Status::error(Code::failed, kOtherFiles);
-      }
-    }
-    Served served;
-    if (!stands.ok()) {
-      served.reason = stands.status().message;
-      served.is_unknown = is_given && !records && !can_serve(whole->name, devices);
-    } else if (!records) {
-      served = serve_program(whole->name, program->context, *stands);
-    }
-    built.reason = served.reason;
-    built.nearest = served.nearest;
-    const bool is_missed = stands.ok() && served.is_unknown && devices.size() == 1;
-    built.missing = is_missed ? served.reason : "no pack has it";
-    if (served.program != nullptr) {
-      take_stand_in(program, *whole, options, *stands, devices, served, &built);
-    } else if (requires_binaries()) {
-      refuse(program, options, devices, &built);
-      lock.unlock();
-      if (arguments.notify != nullptr) arguments.notify(program->handle, arguments.user);
-      return CL_BUILD_PROGRAM_FAILURE;
-    } else {
-      const bool keeps = served.is_unknown && !settings().overlay.empty();
-      const bool notes = whole != nullptr && (is_given || stands.ok()) && (records || keeps);
-      if (notes) built.reason = kRefused;  // replaced unless the driver refuses
-      const bool may_stand = notes && !is_given && !whole->may_be_missing;
-      const bool is_standing =
-          may_stand && build_stand_in_and_note(program, options, *stands, devices, *whole, &built);
-      if (!is_standing) {
-        build_others(program, devices);
-        const cl_int code = leave_to_driver(program, &lock, arguments.notify != nullptr, [&] {
-          return notes && is_given ? build_and_note(program, arguments, devices, *whole, &built)
-                                   : by_driver(program, arguments);
-        });
-        if (!has_tried(code)) objects().set_compilation(program, before);
-        if (notes && !is_given && code == CL_SUCCESS) {
-          built.reason =
-              may_stand ? kOnlyWithFiles
-                        : note_separate_build(program, options, *stands, *whole, built.missing);
-        }
-        report_build(built, arguments.notify == nullptr ? program->handle : nullptr);
-        return code;
-      }
-    }
-    report_build(built, objects().stand_in_of(program->handle)->program);
+  std::unique_lock<std::mutex> lock(program->building);
+  if (objects().has_kernels(program)) {
+    const bool well_formed = devices_asked(arguments, program->handle).ok();
+    return refuse_with_kernels(program, &lock, well_formed, arguments,
+                               [&](cl_program stand_in, Notify notify, void *user) {
+                                 return next.clBuildProgram(stand_in, arguments.device_count,
+                                                            arguments.devices, arguments.options,
+                                                            notify, user);
+                               });
   }
+  const CompilationPointer before = objects().compilation_of(program->handle);
+  objects().set_compilation(program, nullptr);
+  objects().set_refusal(program, nullptr);
+  launches().set_program(program->handle, "");
+  Built built;  // its time begins
+  const Call call = call_of(program, arguments);
+  built.program =
+      call.whole.ok() ? call.whole->name : program_name(program->source, call.options.text);
+  built.reason = call.served.reason;
+  built.nearest = call.served.nearest;
+  const bool is_missed = call.stands.ok() && call.served.is_unknown && call.devices.size() == 1;
+  built.missing = is_missed ? call.served.reason : "no pack has it";
+  cl_int code = CL_SUCCESS;
+  switch (const Way way = way_of(call)) {
+    case Way::serve: take_stand_in(call, &built); break;
+    case Way::refuse:
+      refuse(program, call.options, call.devices, &built);
+      code = CL_BUILD_PROGRAM_FAILURE;
+      break;
+    case Way::stand_in:
+      if (build_stand_in_and_note(call, &built)) break;
+      [[fallthrough]];
+    default: return build_by_driver(call, way, before, &lock, &built);
+  }
+  if (code == CL_SUCCESS) report_build(built, objects().stand_in_of(program->handle)->program);
+  lock.unlock();
   if (arguments.notify != nullptr) arguments.notify(program->handle, arguments.user);
-  return CL_SUCCESS;
+  return code;
 }
 
 cl_program create_with_binary(const BinaryArguments &arguments, cl_int *status, cl_int *code) {
