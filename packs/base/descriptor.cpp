@@ -2,7 +2,6 @@
 // Closes descriptors; read_write.cpp and read_write_windows.cpp read and write.
 #include "kiln/packs/descriptor.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace kiln::packs {
@@ -21,13 +20,6 @@ int Descriptor::close() {
   // Never repeated: after EINTR the descriptor is closed, and its number may belong to another
   // file.
   return fd < 0 || ::close(fd) == 0 ? 0 : errno;
-}
-
-std::uint64_t file_number(int fd) {
-  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
-  struct stat info;
-  if (fstat(fd, &info) != 0) return 0;
-  return (static_cast<std::uint64_t>(info.st_dev) * kOdd ^ info.st_ino) | std::uint64_t{1} << 63;
 }
 
 void KeptDescriptor::keep(int fd) {

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <ctime>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "kiln/packs/descriptor.hpp"
@@ -63,6 +64,11 @@ int write_rests(View bytes, WriteSome write_some) {
 }
 
 }  // namespace
+
+std::uint64_t file_number(int fd) {
+  struct stat info;
+  return fstat(fd, &info) == 0 ? file_number(info.st_dev, info.st_ino) : 0;
+}
 
 bool write_line(int fd, const void *bytes, std::size_t size) {
   const NoFileSizeSignal quiet;

@@ -22,6 +22,14 @@ DWORD part_of(std::size_t size) { return static_cast<DWORD>(std::min(size, kMaxA
 
 }  // namespace
 
+std::uint64_t file_number(int fd) {
+  BY_HANDLE_FILE_INFORMATION facts;
+  if (GetFileInformationByHandle(handle_of(fd), &facts) == 0) return set_errno(), 0;
+  const std::uint64_t index =
+      static_cast<std::uint64_t>(facts.nFileIndexHigh) << 32 | facts.nFileIndexLow;
+  return file_number(facts.dwVolumeSerialNumber, index);
+}
+
 int write_all(int fd, View bytes, std::uint64_t offset) {
   while (bytes.size != 0) {
     OVERLAPPED at = at_offset(offset);

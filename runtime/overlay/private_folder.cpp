@@ -15,10 +15,18 @@ namespace {
 
 constexpr time_t kUseSeconds = 24 * 3600;
 
+// Returns whether no working directory is part of it; on Windows also "C:\..." and "\\server\...".
+bool is_absolute(const std::string &path) {
+#ifdef _WIN32
+  if (path[0] == '\\' || path[1] == ':') return true;
+#endif
+  return path[0] == '/';
+}
+
 // Stays as it is if the working directory has no name.
 std::string absolute(std::string path) {
   char folder[4096];
-  if (path[0] == '/' || getcwd(folder, sizeof(folder)) == nullptr) return path;
+  if (is_absolute(path) || getcwd(folder, sizeof(folder)) == nullptr) return path;
   return packs::concat({folder, "/", path});
 }
 

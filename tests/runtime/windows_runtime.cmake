@@ -75,7 +75,7 @@ run(${CMAKE_CTEST_COMMAND} --test-dir ${cross} --output-on-failure)
 function(expect program code words)
   execute_process(COMMAND ${wine} ${WORK}/bin/${program}.exe ${ARGN}
     RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
-  if(NOT result EQUAL code OR NOT text MATCHES "${words}")
+  if(NOT result MATCHES "^(${code})$" OR NOT text MATCHES "${words}")
     message(FATAL_ERROR
       "${program} ${ARGN}: ${result}, and not ${code} with \"${words}\":\n${text}")
   endif()
@@ -91,11 +91,20 @@ expect(start 0 "\"rung\": \"overlay\".*${right}" ${base} ${WORK}/overlay)
 file(REMOVE_RECURSE ${WORK}/overlay)
 expect(start 9 "" ${base} ${WORK}/overlay dies)
 expect(start 0 "an earlier process ended inside the driver.*${compiled}" ${base} ${WORK}/overlay)
-# Ended at any time; docs/use/windows.md tells of 1,000.
+# Ended at any time; docs/use/windows.md tells of 1,000. With a binary each start that may end does so
+# well. Where PoCL compiles, a start may fail on what an ended one left of PoCL's, or skip the source,
+# the last form that there is, for at most 64 starts (runtime/overlay/quarantine.hpp).
 file(REMOVE_RECURSE ${WORK}/overlay)
 set(start ${WORK}/bin/start.exe)
 expect(kill_starts 0 "starts: [1-9]" 1000 6 "${start} ${WORK}/pocl.kiln ${WORK}/overlay")
-expect(kill_starts 0 "starts: [1-9]" 1000 4 "${start} ${base} ${WORK}/overlay")
+expect(kill_starts "0|1" "starts: [1-9]" 1000 4 "${start} ${base} ${WORK}/overlay")
+foreach(number RANGE 64)
+  execute_process(COMMAND ${wine} ${start} ${base} ${WORK}/overlay
+    RESULT_VARIABLE result OUTPUT_QUIET ERROR_QUIET)
+  if(result EQUAL 0)
+    break()
+  endif()
+endforeach()
 expect(start 0 "${right}" ${base} ${WORK}/overlay)
 
 # The layer, by a variable and by the registry: an application that knows nothing of Kiln is recorded,

@@ -27,8 +27,11 @@ Start start(std::string command, DWORD milliseconds) {
   how.dwFlags = STARTF_USESTDHANDLES;  // which are null: what it prints is dropped
   PROCESS_INFORMATION process;
   const auto begin = Clock::now();
-  if (CreateProcessA(nullptr, command.data(), nullptr, nullptr, FALSE, 0, nullptr, nullptr, &how,
-                     &process) == 0) {
+  // Wine 8 sometimes fails with an internal error after a process was ended.
+  int tries = 8;
+  while (CreateProcessA(nullptr, command.data(), nullptr, nullptr, FALSE, 0, nullptr, nullptr, &how,
+                        &process) == 0) {
+    if (GetLastError() == ERROR_INTERNAL_ERROR && --tries != 0) continue;
     std::printf("error %lu: cannot start %s\n", GetLastError(), command.c_str());
     std::exit(2);
   }

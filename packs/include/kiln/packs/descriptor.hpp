@@ -11,8 +11,11 @@
 
 namespace kiln::packs {
 
-// Returns a number for the open file, of its device and inode; 0, with errno, if none is open. On
-// Windows all files of a drive have one number. Async-signal-safe.
+constexpr std::uint64_t file_number(std::uint64_t device, std::uint64_t inode) {
+  return (device * 0x9e3779b97f4a7c15 ^ inode) | std::uint64_t{1} << 63;
+}
+// Returns a number for the open file, of its device and inode; 0, with errno, if none is open.
+// Async-signal-safe.
 std::uint64_t file_number(int fd);
 
 // Owns a file descriptor. Move only.
