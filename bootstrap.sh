@@ -54,7 +54,7 @@ laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyri
 applications="python3-pyopencl python3-opencv libclblast-dev hashcat clinfo ffmpeg"
 # What delivers packs to devices, for its tests.
 delivery="skopeo docker-registry python3-kubernetes"
-# What spreads builds over machines, ships reports and calls kiln watch, for the tests of
+# What spreads builds over machines, ships reports and calls kiln fleet watch, for the tests of
 # docs/operate/ scaling.md, harvest.md and watch.md.
 engines="parallel slurm-wlm munge ansible-core openssh-server openssh-client faketime
          busybox mksh shellcheck rsync rsyslog rpm systemd"

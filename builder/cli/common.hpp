@@ -69,7 +69,6 @@ using Command = std::function<int()>;
 
 // Each function adds one subcommand. Parsing a command line that chooses the subcommand sets
 // `*command`.
-void add_apply(CLI::App &app, Command *command);
 void add_build(CLI::App &app, Command *command);
 void add_compile(CLI::App &app, Command *command);
 void add_delta(CLI::App &app, Command *command);
@@ -79,16 +78,13 @@ void add_explain(CLI::App &app, Command *command);
 void add_doctor(CLI::App &app, Command *command);
 void add_extract(CLI::App &app, Command *command);
 void add_fetch(CLI::App &app, Command *command);
-void add_fleet(CLI::App &app, Command *command);
+void add_fleet_report(CLI::App &app, Command *command);
 void add_inspect(CLI::App &app, Command *command);
-void add_keys(CLI::App &app, Command *command);
-void add_list(CLI::App &app, Command *command);
 void add_merge(CLI::App &app, Command *command);
 void add_overlay(CLI::App &app, Command *command);
 void add_provision(CLI::App &app, Command *command);
 void add_publish(CLI::App &app, Command *command);
 void add_record(CLI::App &app, Command *command);
-void add_remove(CLI::App &app, Command *command);
 void add_report(CLI::App &app, Command *command);
 void add_run(CLI::App &app, Command *command);
 void add_serve(CLI::App &app, Command *command);
@@ -96,7 +92,6 @@ void add_sign(CLI::App &app, Command *command);
 void add_slice(CLI::App &app, Command *command);
 void add_stubs(CLI::App &app, Command *command);
 void add_store(CLI::App &app, Command *command);
-void add_tag(CLI::App &app, Command *command);
 void add_try(CLI::App &app, Command *command);
 void add_tune(CLI::App &app, Command *command);
 void add_verify(CLI::App &app, Command *command);

@@ -60,11 +60,11 @@ void add_secret_key_option(CLI::App &command, std::string *file) {
       ->type_name("FILE");
 }
 
-CLI::Option *add_secret_keys_option(CLI::App &command, std::vector<std::string> *files) {
+CLI::Option *add_trusted_keys_option(CLI::App &command, std::string *file) {
   return command
-      .add_option("--secret-key", *files,
-                  "Sign with this secret key of minisign, which asks for its password; repeatable")
-      ->allow_extra_args(false)
+      .add_option("--keys", *file,
+                  "File of public keys, one of which must have signed what is fetched; replaced "
+                  "when newer keys are published")
       ->type_name("FILE");
 }
 

@@ -9,7 +9,7 @@
 
 #include "builder/cli/common.hpp"
 #include "builder/launch/run_program.hpp"
-#include "builder/publish/public_keys.hpp"
+#include "builder/sign/public_keys.hpp"
 
 namespace kiln::cli {
 
@@ -28,7 +28,8 @@ CLI::Option *add_output_option(CLI::App &command, std::string *path, const char 
 // and --min-revision the oldest to accept.
 void add_public_keys_option(CLI::App &command, builder::PublicKeys *options);  // and --threshold
 void add_secret_key_option(CLI::App &command, std::string *file);
-CLI::Option *add_secret_keys_option(CLI::App &command, std::vector<std::string> *files);
+// Adds --keys, the file of a device's trusted keys.
+CLI::Option *add_trusted_keys_option(CLI::App &command, std::string *file);
 void add_least_revision_option(CLI::App &command, std::uint64_t *revision);
 // Refuses an empty word: in a script, that of a command that failed.
 CLI::Validator not_empty();

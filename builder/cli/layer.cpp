@@ -20,7 +20,7 @@
 #include "builder/layer/record_summary.hpp"
 #include "builder/process/child_result.hpp"
 #include "builder/process/temporary_folder.hpp"
-#include "builder/publish/public_keys.hpp"
+#include "builder/sign/public_keys.hpp"
 #include "kiln/packs/signatures.hpp"
 
 namespace kiln::cli {

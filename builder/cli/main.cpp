@@ -42,10 +42,15 @@ void add_group(CLI::App &app, const char *name, const char *text,
 
 void add_pack(CLI::App &app, kiln::cli::Command *command) {
   using namespace kiln::cli;
-  add_group(app, "pack", "Inspect, check, combine, split, sign and deliver packs",
-            {add_inspect, add_verify, add_merge, add_slice, add_diff, add_extract, add_delta,
-             add_apply, add_sign, add_publish, add_fetch, add_list, add_tag, add_keys, add_remove},
+  add_group(app, "pack", "Inspect, check, combine, split and sign packs",
+            {add_inspect, add_verify, add_merge, add_slice, add_diff, add_extract, add_sign},
             command);
+}
+
+void add_fleet(CLI::App &app, kiln::cli::Command *command) {
+  using namespace kiln::cli;
+  add_group(app, "fleet", "Deliver packs to devices, keep them up to date, and show what they load",
+            {add_publish, add_fetch, add_watch, add_delta, add_fleet_report}, command);
 }
 
 }  // namespace
@@ -53,8 +58,9 @@ void add_pack(CLI::App &app, kiln::cli::Command *command) {
 int main(int argc, char **argv) {
   using namespace kiln::cli;
   const std::string_view name = argc > 1 ? argv[1] : "";
+  const bool is_watch = name == "fleet" && argc > 2 && std::string_view(argv[2]) == "watch";
   const bool answers = name == kiln::builder::kAnswerJobs && argc == 3;
-  if (name == "build" || name == "watch" || answers) restart_with_fixed_addresses(argv);
+  if (name == "build" || is_watch || answers) restart_with_fixed_addresses(argv);
   [[maybe_unused]] const int chosen = sodium_init();  // the processor's fastest hash function
   if (answers) return kiln::builder::answer_posed_jobs(argv[2]);
   kiln::builder::prepare_signals();
@@ -62,7 +68,7 @@ int main(int argc, char **argv) {
       "Compiles OpenCL kernels once for each kind of device, with its driver, and packs the "
       "result.",
       {add_devices, add_compile, add_build, add_pack, add_stubs, add_tune, add_run, add_explain,
-       add_try, add_record, add_serve, add_report, add_fleet, add_doctor, add_overlay,
-       add_provision, add_watch, add_store},
+       add_try, add_record, add_serve, add_report, add_doctor, add_overlay, add_provision,
+       add_fleet, add_store},
       argc, argv);
 }

@@ -17,7 +17,7 @@
 #include "builder/inspect/printable.hpp"
 #include "builder/layer/overlay_build.hpp"
 #include "builder/process/temporary_folder.hpp"
-#include "builder/publish/minisign.hpp"
+#include "builder/sign/minisign.hpp"
 #include "kiln/overlay.h"
 #include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/writer.hpp"

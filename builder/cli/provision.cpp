@@ -9,7 +9,7 @@
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/finish/warm.hpp"
 #include "builder/layer/layer_environment.hpp"
-#include "builder/publish/public_keys.hpp"
+#include "builder/sign/public_keys.hpp"
 #include "runtime/provision/mesa_cache.hpp"
 #include "runtime/provision/mesa_provision.hpp"
 

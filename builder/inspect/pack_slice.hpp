@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts a part out of a pack's contents by names; builder/fleet/target_use.hpp finds what a fleet
-// needs.
-// Functions of values: no blob is read, so each blob is written as it is stored.
+// Cuts a part out of a pack's contents by names; builder/fleet/report/target_use.hpp finds what a
+// fleet needs. Functions of values: no blob is read, so each blob is written as it is stored.
 #pragma once
 
 #include <optional>

@@ -33,15 +33,11 @@ SETUP = {
     "docs/operate/fleet.md": ["cp packs/golden/good-v1.kiln app.kiln",
                               "cp -r tests/cli/fixtures/fleet fleet"],
     "docs/operate/signing.md": [BASE, "cp base.kiln tour.kiln"],
-    "docs/operate/fleet-delivery.md": [
-        "minisign -G -W -p a.pub -s a.key", "minisign -G -W -p b.pub -s b.key",
-        r"""printf 'kiln keys 1\nversion 1\nexpires 2999-01-01\nthreshold 2\nkey %s\nkey %s\n' \
-        "$(tail -n 1 a.pub)" "$(tail -n 1 b.pub)" >keys.1"""],
     "docs/operate/scaling.md": [BASE],
     "docs/understand/final.md": [
         BASE, "kiln build base.kiln --device 'Portable*' --no-finish -o plain.kiln",
         "RUSTICL_ENABLE=llvmpipe OCL_ICD_VENDORS=rusticl.icd kiln build base.kiln -o rusticl.kiln"],
-    "docs/operate/watch.md": [BASE, BUILT, "kiln pack publish app.kiln --to oci:layout",
+    "docs/operate/watch.md": [BASE, BUILT, "kiln fleet publish app.kiln --to published",
                               "rm app.kiln"],
     "docs/use/tuning.md": [BASE, BUILT],
     "docs/use/loading.md": [BASE, BUILT],

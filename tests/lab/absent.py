@@ -154,20 +154,19 @@ def _merge(fleet):
 
 def _publish(fleet):
     """Publishes the pack; the bytes of each target's delta beside those of its blobs in the pack."""
-    layout = fleet.work / "layout"
+    layout = fleet.work / "published"
     shutil.rmtree(layout, ignore_errors=True)
-    fleet.host("pack", "publish", fleet.all, "--to", f"oci:{layout}").expect_code(
-        0, "kiln pack publish")
-    listed = fleet.host("pack", "list", f"oci:{layout}", "--json")
-    revision = listed.expect_code(0, "kiln pack list").json()["revisions"][0]
-    fetched = {target["key_hash"]: target["bytes"] for target in revision["targets"]}
+    published = fleet.host("fleet", "publish", fleet.all, "--to", layout, "--json").expect_code(
+        0, "kiln fleet publish").json()
+    fetched = {pack["key_hash"]: pack["delta_size"] for pack in published["packs"]
+               if pack["key_hash"]}
     names = {target["key"]: target["key_hash"] for target in _inspected(fleet)}
     done = fleet.host("pack", "inspect", fleet.all, "--bytes", "--json")
     stored = {names[target["key"]]: target["own"]["stored"] + target["shared"]["stored"]
               for target in done.expect_code(0, "kiln pack inspect --bytes").json()["targets"]}
-    expect(set(fetched) == set(stored), "the layout has other targets than the pack")
+    expect(set(fetched) == set(stored), "other targets are published than the pack has")
     shares = sorted(fetched[key] / stored[key] for key in stored if stored[key])
-    manifest = (layout / "blobs/sha256" / revision["digest"].split(":")[1]).stat().st_size
+    manifest = (layout / "manifest.json").stat().st_size
     result = (f"{len(shares)} targets: {shares[0]:.2f} to {shares[-1]:.2f} times, together "
               f"{sum(fetched.values()) / sum(stored.values()):.2f}; the manifest has "
               f"{manifest / len(shares):.0f} bytes a target")

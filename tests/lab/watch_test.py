@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Driver updated, nothing compiled: a pack made under an old driver, `kiln watch` under the new one,
+"""Driver updated, nothing compiled: a pack made under an old driver, `kiln fleet watch` under the new one,
 and then a start of an application, which loads every program exactly and compiles nothing.
 
 On PoCL each program is launched in fresh processes whose caches are looked at, on rusticl with the
-cache that `kiln watch` filled. Intel's driver executes nothing here: its binaries are loaded. Exits with 0, with 1 if a scenario failed, and with 77 when no driver is there.
+cache that `kiln fleet watch` filled. Intel's driver executes nothing here: its binaries are loaded. Exits with 0, with 1 if a scenario failed, and with 77 when no driver is there.
 """
 
 import argparse
@@ -22,7 +22,7 @@ EXIT_SKIPPED = 77
 UPDATES = (("pocl-6.0", "pocl-7.1"), ("rusticl-25.0", "rusticl-26.2"),
            ("neo-22.43-skl", "neo-24.35-skl"))
 PROGRAM, VARIANTS = "laplace", ("scalar", "vec4_short")
-WATCH = ("watch", "--state", "state", "--pack", "app.kiln", "--folder", "mesa", "--full-speed",
+WATCH = ("fleet", "watch", "--state", "state", "--pack", "app.kiln", "--folder", "mesa", "--full-speed",
          "--json")
 SERVED = {"MESA_SHADER_CACHE_DIR": "mesa", "MESA_DISK_CACHE_SINGLE_FILE": "1",
           "MESA_DISK_CACHE_READ_ONLY_FOZ_DBS": "kiln"}
@@ -31,7 +31,7 @@ EMPTY = 64  # bytes of a database without entries
 
 def watch(station):
     """The report; nothing may be missing."""
-    report = station.kiln(*WATCH).expect_code(0, "kiln watch").json()
+    report = station.kiln(*WATCH).expect_code(0, "kiln fleet watch").json()
     expect(report["missing"] == 0, f"missing: {report}")
     return report
 
@@ -75,7 +75,7 @@ def compiles_nothing(station):
 
 
 def reads_mesas_cache(station):
-    """Launches with the folder that kiln watch filled: Mesa adds nothing to it."""
+    """Launches with the folder that kiln fleet watch filled: Mesa adds nothing to it."""
     def files():
         return {path: path.stat().st_size for path in (station.folder / "mesa").rglob("*.foz")
                 if "rusticl" not in path.parts}
@@ -107,7 +107,7 @@ def main():
         fleet.host(*words).expect_code(0, f"kiln {words[0]}")
     suite = Suite(1)
     for old, new in UPDATES:
-        suite.check(f"{old} is updated to {new}, kiln watch runs, and no start compiles anything",
+        suite.check(f"{old} is updated to {new}, kiln fleet watch runs, and no start compiles anything",
                     update, fleet, base, old, new)
     suite.summarise()
     return 1 if suite.failed else 0

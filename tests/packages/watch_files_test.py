@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The files that call kiln watch after a driver's update, with dpkg, rpm and systemd themselves; a
+"""The files that call kiln fleet watch after a driver's update, with dpkg, rpm and systemd themselves; a
 script stands for kiln.
 
     watch_files_test.py SOURCE
@@ -21,7 +21,7 @@ from commands import run
 SOURCE = Path(sys.argv[1]).resolve()
 FILES = SOURCE / "cmake" / "watch"
 UNITS = SOURCE / "cmake" / "systemd"
-CALL = "watch --state /var/lib/app --pack a file.kiln"
+CALL = "fleet watch --state /var/lib/app --pack a file.kiln"
 CONTROL = """Package: {name}
 Version: {version}
 Architecture: all

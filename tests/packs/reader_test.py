@@ -72,7 +72,7 @@ def faults_of_delta(kiln, deltas, delta, expected):
     """What is wrong with what both make of the golden pack by it, as sentences."""
     old = GOLDEN / "good-v1.kiln"
     kilns = delta.with_suffix(".made")
-    said = run(kiln, "pack", "apply", old, delta, "-o", kilns)
+    said = run(kiln, "fleet", "delta", old, "--apply", delta, "-o", kilns)
     try:
         mine, refused = deltas.apply(old.read_bytes(), delta.read_bytes()), None
     except deltas.Refused as why:

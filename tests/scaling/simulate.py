@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A model of a year of a fleet (docs/operate/scaling.md, "A simulated year"): each week a release of the
-application, and driver updates; coverage and bytes, with and without harvest and `kiln watch`.
+application, and driver updates; coverage and bytes, with and without harvest and `kiln fleet watch`.
 
     simulate.py KILN FORGE_FLEET OUTPUT [--devices 1000000 --weeks 52 ...]
 
@@ -101,10 +101,12 @@ def run(*words):
 
 
 def publish(kiln, pack, layout):
-    """The sizes of the layers, programs first, and of the manifest."""
-    said = json.loads(run(kiln, "pack", "publish", pack, "--to", f"oci:{layout}", "--json"))
-    manifest = layout / "blobs" / "sha256" / said["digest"].removeprefix("sha256:")
-    return [layer["size"] for layer in said["layers"]], manifest.stat().st_size
+    """The sizes of the programs and deltas, programs first, and of manifest and index together."""
+    said = json.loads(run(kiln, "fleet", "publish", pack, "--to", layout, "--json"))
+    manifest = layout / "manifest.json"
+    index = json.loads(manifest.read_text())["layers"][0]
+    return ([said["programs_size"], *(one["delta_size"] for one in said["packs"])],
+            manifest.stat().st_size + index["size"])
 
 
 def measure(kiln, forge, pack, copies):
@@ -130,7 +132,7 @@ def measure(kiln, forge, pack, copies):
             for program in programs if len(programs) > 1 else ():
                 kept = [word for name in programs if name != program for word in ("--program", name)]
                 run(kiln, "pack", "slice", whole, *kept, "-o", folder / "less.kiln")
-                run(kiln, "pack", "delta", folder / "less.kiln", whole, "-o", folder / "delta")
+                run(kiln, "fleet", "delta", folder / "less.kiln", whole, "-o", folder / "delta")
                 changes.append((folder / "delta").stat().st_size)
         return Sizes(programs=many[0], none=many[1], targets=sorted(many[2:]),
                      manifest=round(small - per_target * len(keys)),

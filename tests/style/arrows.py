@@ -21,7 +21,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 PACKS_HEADER = re.compile(r"packs/include/kiln/packs/(\w+)\.hpp")
 # Headers of packs that have no source of their name.
 HEADERS_ALONE = {"path": "base", "argument": "base", "known_bad": "base", "write_options": "write"}
-NESTED_ROOMS = ("runtime/layer/base", "runtime/layer/record")
+NESTED_ROOMS = ("runtime/layer/base", "runtime/layer/record", "builder/fleet/delivery",
+                "builder/fleet/report", "builder/fleet/watch")
 PUBLIC = ("", "packs/include", "runtime/include", "builder/include")  # what includes begin at
 # Includes that may close a cycle of files, without the suffixes.
 CLOSING = {

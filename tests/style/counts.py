@@ -44,7 +44,7 @@ NO_FAILURES = {
     "builder/jobs/plan.cpp:left_to_do": "the same",
     "builder/jobs/plan.cpp:left_to_make": "the same",
     "builder/cli/parse.cpp:explain_extras": "better words for a failure that CLI11 reported",
-    "builder/watch/watch_state.cpp:first_difference": "what has changed since the last run",
+    "builder/fleet/watch/watch_state.cpp:first_difference": "what has changed since the last run",
     "runtime/api/load.cpp:read_notes": "a Status is 560 bytes more in the shared library",
     "runtime/api/options.cpp:read_options": "the same",
 }

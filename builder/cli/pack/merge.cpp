@@ -8,7 +8,7 @@
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/manifest/note_file.hpp"
-#include "builder/publish/public_keys.hpp"
+#include "builder/sign/public_keys.hpp"
 #include "kiln/packs/path.hpp"
 #include "kiln/packs/signing.hpp"
 #include "kiln/packs/trust.hpp"

@@ -6,8 +6,8 @@
 
 #include "builder/base/whole_file.hpp"
 #include "builder/cli/common_options.hpp"
-#include "builder/publish/minisign.hpp"
-#include "builder/publish/public_keys.hpp"
+#include "builder/sign/minisign.hpp"
+#include "builder/sign/public_keys.hpp"
 
 namespace kiln::cli {
 namespace {

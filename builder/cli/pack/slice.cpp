@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "builder/cli/common_options.hpp"
-#include "builder/fleet/target_use.hpp"
+#include "builder/fleet/report/target_use.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/pack_slice.hpp"
 #include "builder/inspect/printable.hpp"

@@ -10,7 +10,7 @@
 #include "builder/inspect/pack_diff.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/launch/recorded_launch.hpp"
-#include "builder/publish/public_keys.hpp"
+#include "builder/sign/public_keys.hpp"
 
 namespace kiln::cli {
 

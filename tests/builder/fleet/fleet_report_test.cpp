@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/fleet/fleet_report.hpp"
+#include "builder/fleet/report/fleet_report.hpp"
 
 #include <sstream>
 
 #include "builder/device/device_info.hpp"
-#include "builder/fleet/fill_command.hpp"
+#include "builder/fleet/report/fill_command.hpp"
 #include "kiln/packs/text.hpp"
 #include "runtime/identity/target.hpp"
 #include "tests/packs/sample.hpp"

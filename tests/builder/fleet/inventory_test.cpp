@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/fleet/inventory.hpp"
+#include "builder/fleet/report/inventory.hpp"
 
 #include <sstream>
 

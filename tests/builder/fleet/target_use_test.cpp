@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/fleet/target_use.hpp"
+#include "builder/fleet/report/target_use.hpp"
 
 #include <sstream>
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "builder/fleet/delivery/published_folder.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/signatures.hpp"
 #include "runtime/overlay/entry.hpp"
@@ -96,15 +97,18 @@ void seed_signature() {
            "=\ntrusted comment: kiln pack, revision 3\n" + std::string(86, 'A') + "==\n");
 }
 
-void seed_oci() {
-  const std::string blob =
-      R"({"mediaType":"application/vnd.oci.image.manifest.v1+json","digest":"sha256:)" +
-      std::string(64, 'a') + R"(","size":2,"annotations":{)";
-  const std::string tag = R"("org.opencontainers.image.ref.name":"latest")";
-  seed("oci", "index", R"({"schemaVersion":2,"manifests":[)" + blob + tag + "}}]}");
-  seed("oci", "manifest",
-       R"({"schemaVersion":2,"artifactType":"application/vnd.kiln.pack.v1","config":)" + blob +
-           R"(}},"layers":[)" + blob + R"(}}],"annotations":{"vnd.kiln.revision":"7"}})");
+void seed_published() {
+  builder::PublishedManifest manifest;
+  manifest.index = {std::string(64, 'a'), 2};
+  manifest.signatures = manifest.parts = {manifest.index};
+  seed("published", "manifest", builder::manifest_json(manifest));
+  builder::PublishedIndex index;
+  index.revision = 7;
+  index.created = "2026-11-29";
+  index.programs = manifest.index;
+  index.packs.emplace_back().delta = manifest.index;
+  index.packs[0].blake2b = std::string(64, 'b');
+  seed("published", "index", builder::index_json(index));
 }
 
 int main(int argc, char **argv) {
@@ -117,7 +121,7 @@ int main(int argc, char **argv) {
   seed_mesa();
   seed_spirv();
   seed_signature();
-  seed_oci();
+  seed_published();
   for (const test::BadPack &bad : test::bad_packs(KILN_SOURCE_DIR "/packs/golden")) {
     seed(bad.name.rfind("bad-delta", 0) == 0 ? "delta" : "pack", bad.name, text_of(bad.bytes));
   }

@@ -1,0 +1,586 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run of kiln fleet watch, step by step.
+#include "builder/fleet/watch/watch.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "builder/base/progress_text.hpp"
+#include "builder/device/opened_device.hpp"
+#include "builder/finish/mesa_cache_folder.hpp"
+#include "builder/fleet/delivery/fetch.hpp"
+#include "builder/fleet/watch/watch_state.hpp"
+#include "builder/inspect/pack_files.hpp"
+#include "builder/inspect/pack_slice.hpp"
+#include "builder/inspect/printable.hpp"
+#include "builder/sign/public_keys.hpp"
+#include "kiln/packs/pack_folder.hpp"
+#include "kiln/packs/text.hpp"
+#include "kiln/version.h"
+#include "runtime/provision/mesa_provision.hpp"
+
+namespace kiln::builder {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// Targets of this many keys that the machine's devices had before stay in the pack, since a driver
+// may be rolled back.
+constexpr std::size_t kOldKeys = 4;
+
+std::string key_hash(const DeviceInfo &device) {
+  return packs::hex64(packs::xxh3(device.description.key.text()));
+}
+
+// Programs that applications wait for run first.
+void take_lowest_priority() {
+  constexpr int kLowest = 19, kProcess = 1, kIdle = 3 << 13;
+  setpriority(PRIO_PROCESS, 0, kLowest);
+  syscall(SYS_ioprio_set, kProcess, 0, kIdle);
+}
+
+// What was done for one device.
+struct Outcome {
+  std::string how = "served";  // or "fetched", "built", "fetched and built", "not served"
+  std::string why_not_fetched{};
+  std::vector<JobFailure> missing{};
+  std::vector<JobFailure> not_final{};  // binaries whose first launch may compile
+};
+
+// One run. The members follow one another as run() fills them.
+class Watch {
+ public:
+  Watch(const WatchOptions &options, const WatchEvents &events)
+      : options_(options), events_(events) {}
+
+  std::optional<json> settled();
+  Result<WatchEnd> run();
+
+ private:
+  Facts facts() const;
+  bool is_settled(std::string *why) const;
+  json repeated_report() const;
+  Status prepare();
+  bool is_of_several_kinds() const;
+  Status read_packs();
+  void drop_stale_mesa(packs::Contents *contents);
+  std::vector<Job> missing_jobs(const packs::Contents &contents) const;
+  void fetch_all();
+  Status fetch(const DeviceInfo &device, std::shared_ptr<const packs::Pack> *pack);
+  Status fetch_published(const DeviceInfo &device, std::shared_ptr<const packs::Pack> *pack);
+  Status fetch_from_packs(const DeviceInfo &device, std::shared_ptr<const packs::Pack> *pack) const;
+  std::uint64_t smallest_revision() const;
+  Status demand(const std::string &name, std::shared_ptr<const packs::Pack> *pack) const;
+  Status take(const packs::Pack &pack, const packs::Contents &contents, const DeviceInfo &device);
+  void build();
+  bool has_programs_of(const packs::Contents &pack) const;
+  Status write();
+  void forget_old_keys();
+  void provision();
+  void list_missing();
+  void list_not_final();
+  std::size_t report();
+  void remove_store() const;
+  std::string in_state(const char *name) const {
+    return (fs::path(options_.state) / name).string();
+  }
+  packs::FolderLock lock(const std::string &path) const;
+  std::size_t place_of(const DeviceInfo &device) const;
+
+  const WatchOptions &options_;
+  const WatchEvents &events_;
+  WatchState state_;
+  std::string why_;  // the devices are asked
+  std::vector<DeviceInfo> devices_;
+  std::vector<Outcome> outcomes_;        // of devices_
+  std::optional<packs::Contents> base_;  // programs without targets; nothing: none known yet
+  packs::Contents contents_;             // to write
+  std::set<std::string> stale_;          // keys whose binaries another build of Mesa made
+  std::map<std::string, std::string> failures_;  // by the job's name
+  bool built_ = false;
+  bool is_provisioned_ = true;
+  bool written_ = false;
+  std::size_t mesa_entries_ = 0;
+};
+
+Facts Watch::facts() const {
+  Facts facts = system_facts();
+  for (const std::string &file : state_.libraries) add_file(file, &facts);
+  add_file(options_.pack, &facts);
+  if (!options_.base.empty()) add_file(options_.base, &facts);
+  facts["version of Kiln"] = std::to_string(KILN_VERSION);
+  facts["options"] = fmt::format("{} {} {} {} {}", options_.from, options_.smallest_revision,
+                                 options_.keys, options_.selector, options_.no_build);
+  return facts;
+}
+
+// Whether nothing has changed since a run that did all it could; else says why the devices must be
+// asked.
+bool Watch::is_settled(std::string *why) const {
+  if (options_.ask)
+    *why = "--ask is given";
+  else if (state_.facts.empty())
+    *why = "this is the first run";
+  else if (!state_.settled)
+    *why = "the last run left something to do";
+  else
+    *why = first_difference(state_.facts, facts());
+  return why->empty();
+}
+
+json Watch::repeated_report() const {
+  json again = state_.report;
+  again.update({{"changed", ""}, {"written", false}, {"mesa_entries", 0}});
+  return again;
+}
+
+std::optional<json> Watch::settled() {
+  const bool is_read = read_watch_state(options_.state).move_to(&state_).ok();
+  return is_read && is_settled(&why_) ? std::optional(repeated_report()) : std::nullopt;
+}
+
+packs::FolderLock Watch::lock(const std::string &path) const {
+  return packs::FolderLock(path, [this](const std::string &folder) {
+    events_.complain("waiting for another command that writes to " + folder);
+  });
+}
+
+// Makes the folder of the state, before any work is done for it.
+Status Watch::prepare() {
+  std::error_code error;
+  fs::create_directories(options_.state, error);
+  if (error) return {Code::failed, options_.state + ": " + error.message()};
+  if (Status s = check_output(in_state("state.json"), {}); !s.ok()) return s;
+  return check_output(options_.pack, {});
+}
+
+// Lists the devices' jobs that have no binary.
+std::vector<Job> Watch::missing_jobs(const packs::Contents &contents) const {
+  std::vector<Job> jobs;
+  if (!base_) return jobs;
+  PlanOptions plan;
+  plan.tunings = contents.tunings;
+  for (Job &job : make_plan(*base_, devices_, contents.targets, plan)) {
+    if (job.need == Need::compile) jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+// Entries of Mesa's cache serve one build of Mesa and LLVM and one number of CPUs, which are not
+// all in the binary key. Drops the targets that would compile at the first launch all the same.
+void Watch::drop_stale_mesa(packs::Contents *contents) {
+  for (const DeviceInfo &device : devices_) {
+    if (device.description.finishing != runtime::Finishing::shader_cache) continue;
+    const std::string key = device.description.key.text();
+    packs::Contents own;
+    for (const packs::Target &target : contents->targets) {
+      if (target.key == key) own.targets.push_back(target);
+    }
+    if (own.targets.empty()) continue;
+    const std::vector<std::string> places = mesa_places(own);
+    if (places.empty()) continue;  // nothing could be finished
+    const std::string here = mesa_place(device);
+    if (here.empty() || std::find(places.begin(), places.end(), here) != places.end()) continue;
+    stale_.insert(key);
+    std::erase_if(contents->targets, [&](const packs::Target &one) { return one.key == key; });
+  }
+}
+
+bool Watch::is_of_several_kinds() const {
+  std::set<std::string> keys;
+  for (const DeviceInfo &device : devices_) keys.insert(key_hash(device));
+  return keys.size() > 1;
+}
+
+// Reads the pack and the base.
+Status Watch::read_packs() {
+  std::error_code ignored;
+  packs::Contents pack;
+  if (fs::exists(options_.pack, ignored)) {
+    auto open = open_checked_pack(options_.pack);
+    if (!open.ok()) {
+      return {open.status().code, open.status().message + "\nkiln: it is not replaced"};
+    }
+    pack = std::move(open->contents);
+    base_ = pack;
+  }
+  if (!options_.base.empty()) {
+    auto open = open_checked_pack(options_.base);
+    if (!open.ok()) return open.status();
+    base_ = std::move(open->contents);
+  }
+  if (!base_) return {};
+  base_->targets.clear();
+  drop_stale_mesa(&pack);
+  contents_ = *base_;
+  keep_earlier(pack, &contents_);
+  packs::merge_records(pack, &contents_);
+  return {};
+}
+
+std::size_t Watch::place_of(const DeviceInfo &device) const {
+  return static_cast<std::size_t>(&device - devices_.data());
+}
+
+std::uint64_t Watch::smallest_revision() const {
+  return std::max(options_.smallest_revision, state_.revision);
+}
+
+// Checks the pack's own signatures.
+Status Watch::demand(const std::string &name, std::shared_ptr<const packs::Pack> *pack) const {
+  if (options_.keys.empty()) return {};
+  const auto text = read_small_file(options_.keys);
+  if (!text.ok()) return as_failed(text.status());
+  auto keys = read_trusted_keys(*text);
+  if (!keys.ok()) return {Code::failed, options_.keys + ": " + keys.status().message};
+  const packs::Demand demand{*std::move(keys), smallest_revision()};
+  const Status status = packs::open_trusted(**pack, demand, pack);
+  return status.ok() ? status : in_pack(name, status);
+}
+
+Status Watch::fetch_published(const DeviceInfo &device, std::shared_ptr<const packs::Pack> *pack) {
+  const FetchRequest request{options_.from,       in_state("published"), key_hash(device),
+                             smallest_revision(), options_.keys,         today()};
+  const std::string path = in_state("fetched.kiln");
+  const auto fetched = fetch_pack(request, path);
+  if (!fetched.ok()) return fetched.status();
+  if (fetched->fell_back && base_) {
+    return {Code::not_in_pack, fmt::format("{}: no target {}", options_.from, request.target)};
+  }
+  Status status = packs::Pack::open_file(path.c_str(), pack);
+  std::error_code ignored;
+  fs::remove(path, ignored);  // the pack keeps it open
+  if (status.ok() && options_.is_signed) status = demand(options_.from, pack);
+  if (status.ok()) state_.revision = std::max(state_.revision, fetched->revision);
+  return status;
+}
+
+Status Watch::fetch_from_packs(const DeviceInfo &device,
+                               std::shared_ptr<const packs::Pack> *pack) const {
+  std::vector<std::string> paths;
+  if (Status s = packs::packs_in(options_.from, &paths); !s.ok()) return as_failed(s);
+  Status why(Code::not_in_pack,
+             fmt::format("{}: no pack has a target {}", options_.from, key_hash(device)));
+  for (const std::string &path : paths) {
+    std::shared_ptr<const packs::Pack> open;
+    packs::TargetRef target;
+    Status status = packs::Pack::open_file(path.c_str(), &open);
+    if (status.ok()) status = open->find_target(device.description.key.text(), &target);
+    if (status.ok() && !target) continue;
+    if (status.ok()) status = demand(path, &open);
+    if (status.ok()) {
+      *pack = std::move(open);
+      return {};
+    }
+    why = status;
+  }
+  return why;
+}
+
+Status Watch::fetch(const DeviceInfo &device, std::shared_ptr<const packs::Pack> *pack) {
+  std::error_code ignored;
+  const bool is_published =
+      is_url(options_.from) || fs::exists(fs::path(options_.from) / kManifestName, ignored);
+  return is_published ? fetch_published(device, pack) : fetch_from_packs(device, pack);
+}
+
+// Adds the device's target of a fetched pack to the contents; with --signed, takes the whole pack.
+Status Watch::take(const packs::Pack &pack, const packs::Contents &contents,
+                   const DeviceInfo &device) {
+  if (options_.is_signed) {
+    std::vector<packs::Signature> signatures;
+    Status status = packs::read_signatures(pack, &signatures);
+    const packs::FolderLock held = lock(options_.pack);
+    if (status.ok()) status = packs::write_signed(pack, signatures, options_.pack);
+    if (!status.ok()) return as_failed(status);
+    written_ = true;
+    contents_ = contents;
+    base_ = contents;
+    base_->targets.clear();
+    return {};
+  }
+  if (!base_) {
+    base_ = contents;
+    base_->targets.clear();
+    contents_ = *base_;
+  }
+  const Cut::Devices own{{device.description.key.text()}, {device.description.profile}};
+  packs::Contents slice = cut_contents(contents, {own});
+  drop_stale_mesa(&slice);
+  const std::vector<packs::KnownBad> notes = slice.known_bad;  // the publisher's, not a device's
+  const std::uint32_t version = slice.known_bad_version;
+  const std::size_t left_out = packs::remove_all_but_additions(*base_, &slice);
+  slice.known_bad = notes;
+  slice.known_bad_version = version;
+  if (left_out != 0) {
+    events_.complain(fmt::format("{}: left out {}, of variants that {} does not have",
+                                 options_.from, count(left_out, "binary"),
+                                 options_.base.empty() ? options_.pack : options_.base));
+  }
+  return packs::merge(slice, &contents_);
+}
+
+// Fetches for each device whose key lacks binaries; with --ask for each device, for newer notes.
+void Watch::fetch_all() {
+  std::set<std::size_t> lacking;
+  for (const Job &job : missing_jobs(contents_)) lacking.insert(job.device);
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    const bool is_lacking = !base_ || lacking.contains(i);
+    if (!is_lacking && !options_.ask) continue;
+    std::shared_ptr<const packs::Pack> pack;
+    packs::Contents contents;
+    Status status = fetch(devices_[i], &pack);
+    if (status.ok()) status = packs::read_contents(pack, &contents);
+    if (status.ok()) status = take(*pack, contents, devices_[i]);
+    if (status.ok()) {
+      if (is_lacking) outcomes_[i].how = "fetched";
+    } else {
+      outcomes_[i].why_not_fetched = status.message;
+      events_.complain(printable_line(devices_[i].label()) + ": not fetched: " + status.message);
+    }
+  }
+}
+
+// Builds what is still missing, as kiln build does, at the lowest priority.
+void Watch::build() {
+  std::set<std::size_t> lacking;
+  for (const Job &job : missing_jobs(contents_)) lacking.insert(job.device);
+  if (lacking.empty()) return;
+  std::vector<DeviceInfo> devices;
+  for (const std::size_t i : lacking) {
+    devices.push_back(devices_[i]);
+    outcomes_[i].how = outcomes_[i].how == "fetched" ? "fetched and built" : "built";
+  }
+  if (!options_.full_speed) take_lowest_priority();
+  BuildOptions build = options_.build;
+  build.input = options_.base.empty() ? options_.pack : options_.base;
+  // Of the state's own, so that a repeated command resumes whoever calls it.
+  build.store = {in_state("jobs.sqlite"), false, false};
+  BuildResult result = build_on_devices(*base_, devices, contents_, build, events_.progress);
+  if (!result.store_status.ok()) {
+    events_.complain("going on without the store: " + result.store_status.message);
+  }
+  for (const auto *list : {&result.failures, &result.left_out, &result.unfinished}) {
+    for (const JobFailure &one : *list) failures_[one.job] = one.text;
+  }
+  packs::merge_records(contents_, &result.contents);
+  contents_ = std::move(result.contents);
+  built_ = true;
+}
+
+// Puts the devices' keys first in the list of keys, and removes the targets of keys that fall out
+// of it.
+void Watch::forget_old_keys() {
+  std::vector<std::string> keys;
+  const auto add = [&](const std::string &key) {
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+  };
+  for (const DeviceInfo &device : devices_) add(key_hash(device));
+  const std::size_t kept = keys.size() + kOldKeys;
+  for (const std::string &key : state_.keys) add(key);
+  const std::set<std::string> dropped(
+      keys.begin() + static_cast<std::ptrdiff_t>(std::min(kept, keys.size())), keys.end());
+  std::erase_if(contents_.targets, [&](const packs::Target &target) {
+    return dropped.contains(packs::hex64(packs::xxh3(target.key)));
+  });
+  keys.resize(std::min(kept, keys.size()));
+  state_.keys = std::move(keys);
+}
+
+// Whether the contents to write have every variant of the pack, which may be a new release of the
+// application.
+bool Watch::has_programs_of(const packs::Contents &pack) const {
+  std::set<std::pair<std::string, packs::Digest>> variants;
+  for (const packs::Program &program : contents_.programs) {
+    for (const packs::Variant &one : program.variants) variants.emplace(program.name, one.hash);
+  }
+  for (const packs::Program &program : pack.programs) {
+    for (const packs::Variant &one : program.variants) {
+      if (!variants.contains({program.name, one.hash})) return false;
+    }
+  }
+  return true;
+}
+
+// Writes the pack together with what another command wrote meanwhile. Readers keep the old file.
+Status Watch::write() {
+  const packs::FolderLock held = lock(options_.pack);
+  std::error_code ignored;
+  packs::Contents now;
+  const bool exists = fs::exists(options_.pack, ignored);
+  if (exists) {
+    auto open = open_pack(options_.pack);
+    if (!open.ok()) return open.status();
+    now = std::move(open->contents);
+    if (options_.base.empty() && !has_programs_of(now)) {
+      return {Code::failed, options_.pack + ": replaced by another pack meanwhile; run it again"};
+    }
+    packs::Contents earlier = now;
+    std::erase_if(earlier.targets,
+                  [&](const packs::Target &target) { return stale_.contains(target.key); });
+    keep_earlier(earlier, &contents_);
+    packs::merge_records(earlier, &contents_);
+  }
+  forget_old_keys();
+  if (exists && same_contents(&now, &contents_)) return {};
+  written_ = true;
+  return write_output(contents_, options_.pack);
+}
+
+// Fills Mesa's cache for the devices that read it.
+void Watch::provision() {
+  const bool is_needed =
+      std::any_of(devices_.begin(), devices_.end(), [](const DeviceInfo &device) {
+        return device.description.finishing == runtime::Finishing::shader_cache;
+      });
+  if (!is_needed || options_.folder == "none") return;
+  std::shared_ptr<const packs::Pack> pack;
+  runtime::MesaEntries entries;
+  runtime::ProvisionResult result;
+  std::error_code ignored;
+  fs::create_directories(fs::path(options_.folder).parent_path(), ignored);
+  Status status = packs::Pack::open_file(options_.pack.c_str(), &pack);
+  if (status.ok()) status = entries.add(pack);
+  if (status.ok()) status = entries.provision(options_.folder.c_str(), &result);
+  mesa_entries_ = result.entries;
+  if (status.ok()) return;
+  events_.complain("Mesa's cache: " + status.message);
+  is_provisioned_ = false;
+}
+
+void Watch::list_missing() {
+  for (const Job &job : missing_jobs(contents_)) {
+    const std::string name = job_name(*base_, devices_, job);
+    const auto failure = failures_.find(name);
+    const packs::Program &program = base_->programs[job.program];
+    Outcome &outcome = outcomes_[job.device];
+    if (outcome.how == "served") outcome.how = "not served";
+    outcome.missing.push_back({program.name + "/" + program.variants[job.variant].name,
+                               failure != failures_.end() ? failure->second : job.reason});
+  }
+}
+
+// Lists the devices' binaries that are not known to be final.
+void Watch::list_not_final() {
+  std::map<packs::Digest, std::string> names;
+  for (const packs::Program &program : base_->programs) {
+    for (const packs::Variant &one : program.variants) {
+      names[one.hash] = program.name + "/" + one.name;
+    }
+  }
+  for (const DeviceInfo &device : devices_) {
+    for (const packs::Target &target : contents_.targets) {
+      if (target.key != device.description.key.text()) continue;
+      for (const packs::Binary &binary : target.binaries) {
+        if (binary.finish.finality == packs::Finality::yes) continue;
+        outcomes_[place_of(device)].not_final.push_back(
+            {names[binary.variant], binary.finish.why_not});
+      }
+    }
+  }
+}
+
+// Makes the report; returns the number of missing binaries.
+std::size_t Watch::report() {
+  const auto listed = [](const std::vector<JobFailure> &jobs) {
+    json list = json::array();
+    for (const JobFailure &one : jobs) list.push_back({{"variant", one.job}, {"reason", one.text}});
+    return list;
+  };
+  json devices = json::array();
+  std::size_t missing = 0;
+  for (const DeviceInfo &device : devices_) {
+    const Outcome &outcome = outcomes_[place_of(device)];
+    missing += outcome.missing.size();
+    devices.push_back({{"device", device.label()},
+                       {"key_hash", key_hash(device)},
+                       {"outcome", outcome.how},
+                       {"not_fetched", outcome.why_not_fetched},
+                       {"missing", listed(outcome.missing)},
+                       {"not_final", listed(outcome.not_final)}});
+  }
+  state_.report = {{"schema", 1},
+                   {"pack", options_.pack},
+                   {"changed", why_},
+                   {"devices", devices},
+                   {"missing", missing},
+                   {"written", written_},
+                   {"mesa_entries", mesa_entries_}};
+  return missing;
+}
+
+Result<WatchEnd> Watch::run() {
+  if (Status s = prepare(); !s.ok()) return s;
+  const packs::FolderLock held = lock(in_state("state.json"));
+  const Status damage = read_watch_state(options_.state).move_to(&state_);
+  if (!damage.ok()) {
+    events_.complain(damage.message + "; the devices are asked");
+    why_ = "the state was damaged";
+  } else if (is_settled(&why_)) {  // another run has done it
+    return WatchEnd{repeated_report()};
+  }
+  // Taken before the devices are asked, so that a change meanwhile is seen by the next run.
+  const Facts before = system_facts();
+  const auto listed = list_devices(&state_.libraries);
+  if (!listed.ok()) return listed.status();
+  devices_ = select_devices(*listed, options_.selector);
+  if (devices_.empty()) {
+    return Status(Code::no_device, fmt::format("no device matches \"{}\"", options_.selector));
+  }
+  outcomes_.resize(devices_.size());
+  if (options_.is_signed && is_of_several_kinds()) {
+    return Status(Code::bad_argument,
+                  "--signed takes one pack as it is, for one kind of device: name one by --device");
+  }
+  if (Status s = read_packs(); !s.ok()) return s;
+  if (!options_.from.empty()) fetch_all();
+  if (!base_) {
+    return Status(options_.from.empty() ? Code::bad_argument : Code::failed,
+                  options_.pack +
+                      ": no such file, and nothing to make it of: give --base, or "
+                      "--from where there is a target for this machine");
+  }
+  if (!options_.no_build && !options_.is_signed) build();
+  if (!options_.is_signed) {
+    if (Status s = write(); !s.ok()) return s;
+  }
+  provision();
+  list_missing();
+  list_not_final();
+  const bool is_done = report() == 0 && is_provisioned_;
+  // What failed to build here fails again; what was not fetched, or not provisioned, may succeed.
+  state_.settled = is_done || (built_ && is_provisioned_);
+  state_.facts = facts();
+  for (const auto &[name, value] : before) state_.facts[name] = value;
+  if (Status s = write_watch_state(options_.state, state_); !s.ok()) return s;
+  if (is_done) remove_store();
+  return WatchEnd{state_.report, is_provisioned_};
+}
+
+// Removes the store of finished jobs: the pack has their results.
+void Watch::remove_store() const {
+  std::error_code ignored;
+  for (const char *suffix : {"", "-wal", "-shm", "-claims"}) {
+    fs::remove(in_state("jobs.sqlite") + suffix, ignored);
+  }
+}
+
+}  // namespace
+
+std::optional<json> settled_report(const WatchOptions &options) {
+  return Watch(options, {}).settled();
+}
+
+Result<WatchEnd> watch(const WatchOptions &options, const WatchEvents &events) {
+  return Watch(options, events).run();
+}
+
+}  // namespace kiln::builder
