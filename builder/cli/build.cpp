@@ -19,6 +19,7 @@
 #include "builder/jobs/device_build.hpp"
 #include "builder/jobs/earlier.hpp"
 #include "builder/jobs/plan.hpp"
+#include "builder/store/maintenance.hpp"
 #include "builder/virtual/virtual_devices.hpp"
 
 namespace kiln::cli {
@@ -37,6 +38,7 @@ struct BuildArguments {
   std::string fresh;  // "all", "failed" or empty
   builder::Roots roots;
   packs::WriteOptions write;
+  std::int64_t store_size = std::int64_t{5} << 30;  // bytes; 0: no limit
   bool dry_run = false;
   bool json = false;
   std::string events;  // file
@@ -363,6 +365,19 @@ int dry_run(const BuildArguments &options) {
   return exit_code;
 }
 
+// Removes the jobs that were not used for the longest from a store over its limit.
+void keep_store_small(const BuildArguments &options) {
+  const std::string &file = options.build.store.file;
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(file, error);
+  const auto most = static_cast<std::uintmax_t>(options.store_size);
+  if (file.empty() || most == 0 || error || size <= most) return;
+  auto store = builder::Store::open(file);
+  const Status status =
+      store.ok() ? builder::collect_garbage(*store, options.store_size) : store.status();
+  if (!status.ok()) complain("the store is not made smaller: " + status.message);
+}
+
 int run(const BuildArguments &options) {
   if (options.dry_run) return dry_run(options);
   if (options.output.empty()) {
@@ -416,6 +431,7 @@ int run(const BuildArguments &options) {
     if (Status s = write(options, result.refused, &result.contents); !s.ok()) return fail(s);
   }
   print_summary(options, result, up_to_date, exit_code, &events);
+  if (result.store_status.ok()) keep_store_small(options);
   return exit_code;
 }
 
@@ -485,6 +501,12 @@ void add_build(CLI::App &app, Command *command) {
                 "recorded failures")
       ->check(CLI::IsMember({kAll, kFailed}).description(""));
   add_store_option(*sub, &options->build.store.file);
+  sub->add_option("--store-size", options->store_size,
+                  "Remove the jobs unused for longest from a larger store; 0: no limit")
+      ->transform(CLI::AsSizeValue(false).description(""))
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 50).description(""))
+      ->type_name("BYTES")
+      ->default_str("5G");
   add_compress_option(*sub, &options->write);
   add_json_flag(*sub, &options->json);
   sub->add_option("--events", options->events,

@@ -170,7 +170,7 @@ void add_root_option(CLI::App &command, builder::Roots *roots) {
       ->take_all();
 }
 
-void add_store_option(CLI::App &command, std::string *file, const char *what) {
+void add_store_option(CLI::App &command, std::string *file) {
   *file = builder::default_store();
   command
       .add_option_function<std::string>(
@@ -178,7 +178,8 @@ void add_store_option(CLI::App &command, std::string *file, const char *what) {
           [file](const std::string &named) {
             if (!named.empty()) *file = named == "none" ? "" : named;
           },
-          std::string(what) + "; default: KILN_STORE, else kiln/jobs.sqlite in the user's cache")
+          "Database of finished jobs, or the word none; default: KILN_STORE, else kiln/jobs.sqlite "
+          "in the user's cache")
       ->type_name("FILE");
 }
 

@@ -67,9 +67,8 @@ std::optional<Input> read_input(const std::string &path, const HostTools &tools,
 // Adds --root, a folder of a manifest's paths.
 void add_root_option(CLI::App &command, builder::Roots *roots);
 
-// Adds --store, with its default; an empty file means none. `what` describes its value in the help.
-void add_store_option(CLI::App &command, std::string *file,
-                      const char *what = "Database of finished jobs, or the word none");
+// Adds --store, with its default; an empty file means none.
+void add_store_option(CLI::App &command, std::string *file);
 
 // Removes from the environment what would make a driver compile something else than a program's
 // text and options say (runtime/source/driver_variables.hpp), and prints it: whoever loads the

@@ -43,8 +43,7 @@ void add_group(CLI::App &app, const char *name, const char *text,
 void add_pack(CLI::App &app, kiln::cli::Command *command) {
   using namespace kiln::cli;
   add_group(app, "pack", "Inspect, check, combine, split and sign packs",
-            {add_inspect, add_verify, add_merge, add_slice, add_diff, add_extract, add_sign},
-            command);
+            {add_inspect, add_verify, add_merge, add_slice, add_diff, add_sign}, command);
 }
 
 void add_fleet(CLI::App &app, kiln::cli::Command *command) {
@@ -69,6 +68,6 @@ int main(int argc, char **argv) {
       "result.",
       {add_devices, add_compile, add_build, add_pack, add_stubs, add_tune, add_run, add_explain,
        add_try, add_record, add_serve, add_report, add_doctor, add_overlay, add_provision,
-       add_fleet, add_store},
+       add_fleet},
       argc, argv);
 }

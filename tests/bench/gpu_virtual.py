@@ -3,7 +3,7 @@
 """Whether a binary of a compiler without a driver launches as the driver's own code does.
 
     kiln build tests/bench/virtual/launches.toml --virtual nvidia.toml:sm_90 -o launches.kiln
-    kiln pack extract launches.kiln -o launches
+    kiln pack inspect launches.kiln --extract launches
     tests/bench/gpu_virtual.py launches
 
 The last line runs on the machine with the device and needs Python and an OpenCL library alone. It
@@ -233,7 +233,7 @@ def main():
     """Runs every launch twice; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="what kiln pack extract wrote")
+    parser.add_argument("folder", type=Path, help="what kiln pack inspect --extract wrote")
     parser.add_argument("--platform", default="NVIDIA")
     parser.add_argument("--binary", type=Path)
     arguments = parser.parse_args()

@@ -38,7 +38,7 @@ def main():
     """Takes turns."""
     pack = FOLDER / "pocl.kiln"
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([KILN, "pack", "extract", pack, "-o", folder], check=True,
+        subprocess.run([KILN, "pack", "inspect", pack, "--extract", folder], check=True,
                        stdout=subprocess.DEVNULL)
         binary = Path(folder, "scale/a_plain.0.bin")
         times = [(start(pack), start("bare", binary)) for _ in range(ROUNDS)]

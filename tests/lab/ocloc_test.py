@@ -45,7 +45,7 @@ def binaries(kiln, pack, work):
     """The binaries of a pack with one target, by program and variant."""
     folder = work / (pack.stem + "-files")
     shutil.rmtree(folder, ignore_errors=True)
-    run([kiln, "pack", "extract", pack, "-o", folder])
+    run([kiln, "pack", "inspect", pack, "--extract", folder])
     index = json.loads((folder / "index.json").read_text(encoding="utf-8"))
     return {f"{v['program']}/{v['variant']}": (folder / v["binaries"][0]["file"]).read_bytes()
             for v in index["variants"] if v["binaries"]}

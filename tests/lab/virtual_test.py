@@ -106,8 +106,8 @@ class Comparison:
     def _sections(self, pack):
         """The sections of each of the program's binaries, as pairs of type and bytes."""
         files = self.folder / f"{pack}-files"
-        done = call([self.kiln, "pack", "extract", pack, "-o", files], self.folder)
-        done.expect_code(0, "kiln pack extract")
+        done = call([self.kiln, "pack", "inspect", pack, "--extract", files], self.folder)
+        done.expect_code(0, "kiln pack inspect --extract")
         index = json.loads((files / "index.json").read_text(encoding="utf-8"))
         return {variant["variant"]: _elf_sections((files / variant["binaries"][0]["file"]).read_bytes())
                 for variant in index["variants"]

@@ -159,7 +159,7 @@ def serve(runs, kiln, layer, pack, command, rounds):
     """What the last run gave, its report's lines, and the medians of the milliseconds that programs
     took when served, and that the driver takes for the binaries of the pack, of each once."""
     served, loads = [], []
-    runs.run([kiln, "pack", "extract", pack, "-o", runs.folder / "out"])
+    runs.run([kiln, "pack", "inspect", pack, "--extract", runs.folder / "out"])
     files = sorted((runs.folder / "out").glob("*/*.bin"))
     for _ in range(rounds):
         (runs.folder / "served").unlink(missing_ok=True)

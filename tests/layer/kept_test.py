@@ -82,7 +82,7 @@ class Steps(unittest.TestCase):
     def binary(self, path):
         """The binary of a kept program."""
         out = Path(tempfile.mkdtemp(dir=self.place))
-        must("pack", "extract", path, "-o", out)
+        must("pack", "inspect", path, "--extract", out)
         (binary,) = out.glob("*/*.bin")
         return binary.read_bytes()
 

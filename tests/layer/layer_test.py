@@ -648,7 +648,7 @@ class Serving(LayerTest):
         found = {}
         for path in programs_in(overlay):
             out = Path(tempfile.mkdtemp(dir=self.place))
-            must("pack", "extract", path, "-o", out)
+            must("pack", "inspect", path, "--extract", out)
             (binary,) = out.glob("*/*.bin")
             (program,) = json.loads(must("pack", "inspect", path, "--json").output)["programs"]
             launches = [(launch["kernel"], launch["local"])

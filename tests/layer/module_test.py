@@ -49,7 +49,7 @@ class Modules(unittest.TestCase):
         (self.folder / "square.toml").write_text(MANIFEST, encoding="utf-8")
         (self.folder / "square.cl").write_text(SOURCE, encoding="utf-8")
         for words in (("compile", "square.toml", "-o", "square.kiln"),
-                      ("pack", "extract", "square.kiln", "-o", "out")):
+                      ("pack", "inspect", "square.kiln", "--extract", "out")):
             subprocess.run([BROUGHT[0], *words], cwd=self.folder, check=True, capture_output=True)
         (module,) = self.folder.glob("out/**/*64.spv")
         self.application = ("./" + Path(BROUGHT[2]).name, module.relative_to(self.folder))

@@ -108,7 +108,7 @@ class Served(Tuned):
             (job,) = json.loads(must("build", "--dry-run", self.base, "-o", pack, "--json").output)["jobs"]
             self.assertEqual((job["need"], job["reason"] == reason),
                              ("reuse", False) if built else ("compile", True))
-            must("pack", "extract", pack, "-o", self.place / str(built))
+            must("pack", "inspect", pack, "--extract", self.place / str(built))
             (binary,) = (self.place / str(built)).glob("*/*.bin")
             self.assertEqual(code in binary.read_bytes(), built)
             must("build", self.base, "-o", pack)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln pack extract: writes the parts of a pack as files.
+// kiln pack inspect --extract: writes the parts of a pack as files.
+#include "builder/cli/pack/extract.hpp"
+
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -11,12 +13,6 @@
 
 namespace kiln::cli {
 namespace {
-
-struct ExtractArguments {
-  std::string pack;
-  std::string folder;
-  bool json = false;
-};
 
 // Writes blobs into a folder and remembers the first failure.
 class Files {
@@ -86,14 +82,14 @@ bool is_file_name(const std::string &name) {
   return name != "." && name != ".." && name.find('/') == std::string::npos;
 }
 
-Status make_folders(const ExtractArguments &options, const packs::Contents &contents) {
+Status make_folders(const std::string &folder_of_all, const packs::Contents &contents) {
   for (const packs::Program &program : contents.programs) {
     for (const packs::Variant &variant : program.variants) {
       if (is_file_name(program.name) && is_file_name(variant.name)) continue;
-      return {Code::root_malformed, fmt::format("{}: {}/{} is no name for a file", options.pack,
-                                                program.name, variant.name)};
+      return {Code::root_malformed,
+              fmt::format("{}/{} is no name for a file", program.name, variant.name)};
     }
-    const std::string folder = options.folder + "/" + program.name;
+    const std::string folder = folder_of_all + "/" + program.name;
     std::error_code error;
     std::filesystem::create_directories(packs::to_path(folder), error);
     if (std::filesystem::is_directory(packs::to_path(folder))) continue;
@@ -102,39 +98,26 @@ Status make_folders(const ExtractArguments &options, const packs::Contents &cont
   return {};
 }
 
-int run(const ExtractArguments &options) {
-  const auto open = open_pack(options.pack);
-  if (!open.ok()) return fail(open.status());
-  if (Status s = make_folders(options, open->contents); !s.ok()) return fail(s);
-  Files files(options.folder);
+}  // namespace
+
+int extract_parts(const packs::Contents &contents, const std::string &folder, bool as_json) {
+  if (Status s = make_folders(folder, contents); !s.ok()) return fail(s);
+  Files files(folder);
   nlohmann::json index = {{"schema", 1}, {"variants", nlohmann::json::array()}};
-  for (const packs::Program &program : open->contents.programs) {
+  for (const packs::Program &program : contents.programs) {
     for (const packs::Variant &variant : program.variants) {
-      index["variants"].push_back(extract_variant(program, variant, open->contents, &files));
+      index["variants"].push_back(extract_variant(program, variant, contents, &files));
     }
   }
   if (!files.status().ok()) return fail(files.status());
   files.write_text("index.json", json_text(index));
   if (!files.status().ok()) return fail(files.status());
-  if (options.json) {
+  if (as_json) {
     print(index);
   } else {
-    print(fmt::format("{}: {}\n", options.folder, count(files.count(), "file")));
+    print(fmt::format("{}: {}\n", folder, count(files.count(), "file")));
   }
   return kDone;
-}
-
-}  // namespace
-
-void add_extract(CLI::App &app, Command *command) {
-  auto options = std::make_shared<ExtractArguments>();
-  CLI::App *sub = app.add_subcommand(
-      "extract", "Write source, SPIR-V and binaries of a pack as files, with an index.json");
-  sub->add_option("pack", options->pack, "Pack")->required();
-  add_output_option(*sub, &options->folder, "Folder to write to, made if it is missing", "DIR")
-      ->required();
-  sub->add_flag("--json", options->json, "Print the index");
-  sub->callback([=] { *command = [=] { return run(*options); }; });
 }
 
 }  // namespace kiln::cli

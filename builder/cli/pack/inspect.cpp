@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "builder/cli/common_options.hpp"
+#include "builder/cli/pack/extract.hpp"
 #include "builder/inspect/note_text.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/pack_sizes.hpp"
@@ -182,6 +183,11 @@ int inspect_sizes(const std::string &path, bool as_json) {
   return kDone;
 }
 
+int extract(const std::string &path, const std::string &folder, bool as_json) {
+  const auto open = open_pack(path);
+  return open.ok() ? extract_parts(open->contents, folder, as_json) : fail(open.status());
+}
+
 int inspect(const std::string &path, bool as_json) {
   std::error_code ignored;
   if (std::filesystem::is_directory(packs::to_path(path), ignored))
@@ -201,6 +207,7 @@ int inspect(const std::string &path, bool as_json) {
 void add_inspect(CLI::App &app, Command *command) {
   struct InspectArguments {
     std::string path;
+    std::string folder;
     bool sizes = false;
     bool json = false;
   };
@@ -209,9 +216,14 @@ void add_inspect(CLI::App &app, Command *command) {
       app.add_subcommand("inspect", "Show programs, variants, targets, binaries and measurements");
   sub->add_option("pack", options->path, "Pack, or spool of kiln record, to look into")->required();
   sub->add_flag("--bytes", options->sizes, "Show where the bytes of a pack are");
+  sub->add_option("--extract", options->folder,
+                  "Write source, SPIR-V and binaries as files, with an index.json")
+      ->type_name("DIR")
+      ->excludes("--bytes");
   add_json_flag(*sub, &options->json);
   sub->callback([=] {
     *command = [=] {
+      if (!options->folder.empty()) return extract(options->path, options->folder, options->json);
       return options->sizes ? inspect_sizes(options->path, options->json)
                             : inspect(options->path, options->json);
     };
