@@ -224,7 +224,7 @@ group() {
       return ;;
   esac
   # shellcheck disable=SC2086
-  targets="all checks" build release -DKILN_BUILD_TESTS=ON $cached
+  targets="all lab_programs checks" build release -DKILN_BUILD_TESTS=ON $cached
   run_tests release "$name" -L "^$name\$" -j "$jobs"
 }
 
@@ -276,7 +276,7 @@ case "${1:-}" in
     install_engines
     fetch_laboratory
     # shellcheck disable=SC2086
-    targets="all bench" build release -DKILN_BUILD_TESTS=ON $cached
+    targets="all lab_programs bench" build release -DKILN_BUILD_TESTS=ON $cached
     # shellcheck disable=SC2086
     targets="kiln kiln_case_references" build aarch64 -DKILN_BUILD_TESTS=OFF -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DKILN_QUICK_BUILD=ON $cached
     run_tests release lab -L '^lab$' -j "$jobs" || failed=yes

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# kiln_catch_test(NAME LABEL label SOURCES files... [SEPARATE files...] LIBRARIES targets...)
-# SEPARATE are sources too (kiln_unity_build). One executable of Catch2 tests and one ctest entry, skipped by exit code 77 (tests/support/
-# catch.hpp). Catch2 2 and 3 both serve.
+# kiln_catch_test(NAME LABEL label SOURCES files... [SEPARATE files...] [TOGETHER "folder..."...]
+#   LIBRARIES targets...)
+# One executable of Catch2 tests and one ctest entry, skipped by exit code 77 (tests/support/catch.hpp).
+# SEPARATE are sources too; for these and for TOGETHER, which counts in unity builds alone, see
+# kiln_unity_build. Catch2 2 and 3 both serve.
 find_path(KILN_CATCH3_INCLUDE_DIR catch2/catch_all.hpp)
 find_path(KILN_CATCH2_INCLUDE_DIR catch2/catch.hpp)
 if(KILN_CATCH3_INCLUDE_DIR)
@@ -36,9 +38,12 @@ function(kiln_test_path target symbol file)
 endfunction()
 
 function(kiln_catch_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "SOURCES;SEPARATE;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "SOURCES;SEPARATE;TOGETHER;LIBRARIES")
+  if(NOT KILN_UNITY_BUILD)  # a developer compiles a folder after an edit, and no more
+    set(arg_TOGETHER)
+  endif()
   add_executable(${name} ${arg_SOURCES} ${arg_SEPARATE})
-  kiln_unity_build(${name} SEPARATE ${arg_SEPARATE})
+  kiln_unity_build(${name} SEPARATE ${arg_SEPARATE} TOGETHER ${arg_TOGETHER})
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON)  # Catch2's header is read once a folder
   target_link_libraries(${name} PRIVATE kiln_catch_main ${arg_LIBRARIES})
   target_compile_definitions(${name} PRIVATE KILN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
@@ -49,4 +54,7 @@ function(kiln_catch_test name)
   endif()
   add_test(NAME ${name} COMMAND ${name} ${cases})
   set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} SKIP_RETURN_CODE 77)
+  if(arg_LABEL STREQUAL "lab")
+    kiln_leave_to(lab_programs ${name})
+  endif()
 endfunction()
