@@ -62,12 +62,13 @@ class Runner:
             place.mkdir()
 
     def environment(self):
-        """No variable of the caller's but PATH; no driver but those of `needs`."""
+        """No variable of the caller's but those of paths; no driver but those of `needs`."""
         return {
             "PATH": os.environ.get("PATH", os.defpath),
             "HOME": str(self.home),
             "TMPDIR": str(self.home),
             "LC_ALL": "C.UTF-8",
+            "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", ""),
             "OCL_ICD_VENDORS": str(self.drivers),
             "POCL_CACHE_DIR": str(self.home / "pocl"),
             "KILN_STORE": "none",

@@ -49,7 +49,9 @@ def use(folder, library, script=None):
     for name in ("icd", "home", "tmp"):
         (folder / name).mkdir(exist_ok=True)
     (folder / "icd/one.icd").write_text(library + "\n")
-    variables = {"PATH": os.environ["PATH"], "HOME": str(folder / "home"),
+    variables = {"PATH": os.environ["PATH"],
+                 "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", ""),
+                 "HOME": str(folder / "home"),
                  "TMPDIR": str(folder / "tmp"), "OCL_ICD_VENDORS": str(folder / "icd"),
                  "POCL_CACHE_DIR": str(folder / "pocl")}
     if script is not None:

@@ -26,7 +26,7 @@ from layer_test import (APPLICATION, FOLDER, KILN, LAYER, all_lines_of, environm
                         lines_of, recording, run as run_cold, run_seeded as run, serving)
 
 # Of a machine where another loader comes first.
-OTHER = {"LD_LIBRARY_PATH": os.path.dirname(LOADER)}
+OTHER = {"LD_LIBRARY_PATH": f"{os.path.dirname(LOADER)}:{os.environ.get('LD_LIBRARY_PATH', '')}"}
 IN_FRONT = "does not take layers; "
 
 

@@ -6,20 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <stdexcept>
 #include <string>
 
 namespace kiln::test {
 
 inline constexpr uid_t kNobody = 65534;
-
-// Gives the file or folder to the user that as_plain_user() makes of root.
-inline void give_to_plain_user(const std::filesystem::path &path) {
-  if (geteuid() == 0 && lchown(path.c_str(), kNobody, kNobody) != 0) {
-    throw std::runtime_error("chown failed: " + path.string());
-  }
-}
 
 // What `work` returns, a text. Root runs it in a child as nobody, where checks of Catch2 would
 // not be counted: return what is to be compared. An exception in the child is one here.
