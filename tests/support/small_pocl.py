@@ -33,7 +33,7 @@ POCL = "libpocl.so.2"
 FEW = "abs|abs_diff|all|any|clamp|fabs|floor|fma|mad|max|min|rint|select|sqrt"
 # By their mangled names: functions of vectors, and conversions that round or saturate, except for
 # those of manifests/tour.toml; functions of Sleef, which the others call; halves, copies of
-# work-groups, gamma, 64-bit atomics, and C11's atomics. What a function that stays calls stays, too.
+# work-groups, gamma, 64-bit atomics, and C11's atomics. What a function that stays calls stays.
 LEFT_OUT = re.compile(
     rf"(?!.*(image|vstore|_({FEW})(Dv\d+_|S_|[fhist])+$"
     r"|_convert_(float|int|uchar|u?short)\d*(_sat)?(_rte)?(Dv\d+_)?[fhist]$))"
@@ -59,8 +59,8 @@ platform, device = ctypes.c_void_p(), ctypes.c_void_p()
 cl.clGetPlatformIDs(1, ctypes.byref(platform), None)
 cl.clGetDeviceIDs(platform, ctypes.c_ulong(0xFFFFFFFF), 1, ctypes.byref(device), None)
 context = cl.clCreateContext(None, 1, ctypes.byref(device), None, None, None)
-source = ctypes.c_char_p(b"kernel void k(global int *out) { *out = get_global_id(0); }")
-program = cl.clCreateProgramWithSource(ctypes.c_void_p(context), 1, ctypes.byref(source), None, None)
+text = ctypes.c_char_p(b"kernel void k(global int *out) { *out = get_global_id(0); }")
+program = cl.clCreateProgramWithSource(ctypes.c_void_p(context), 1, ctypes.byref(text), None, None)
 assert cl.clBuildProgram(ctypes.c_void_p(program), 0, None, None, None, None) == 0
 """
 
@@ -142,16 +142,16 @@ class Bitcode:
             raise OSError(f"{path}: cannot be written")
 
 
-def make(folder):
+def make(folder, pocl, llvm):
     """The PoCL. Its library comes last: without it nothing of `folder` is used."""
-    pocl, llvm = loaded_files()
     data = (pocl.parent / "../../share/pocl").resolve()
     functions = opened_by_a_build(data, folder)
     share = folder / "share/pocl"
     shutil.copytree(data, share, ignore=shutil.ignore_patterns("*.bc"))
     header = share / "include/opencl-c.h"
     lines = header.read_text(encoding="utf-8").splitlines(keepends=True)
-    header.write_text("".join(line for line in lines if not UNDECLARED.match(line)), encoding="utf-8")
+    header.write_text("".join(line for line in lines if not UNDECLARED.match(line)),
+                      encoding="utf-8")
     bitcode = Bitcode(llvm, functions)
     bitcode.leave_out(LEFT_OUT)
     bitcode.write(share / functions.name)
@@ -163,12 +163,20 @@ def make(folder):
 
 
 def main(folder):
-    """The exit code: 0, since everything works without this PoCL."""
+    """The exit code: 0, since everything works without this PoCL. One that was made of the same
+    files stays: tests of another ctest may run on it."""
     folder = Path(folder).resolve()
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     try:
-        make(folder)
+        pocl, llvm = loaded_files()
+        made_of = "".join(f"{path} {path.stat().st_mtime_ns}\n"
+                          for path in (pocl, llvm, Path(__file__).resolve()))
+        stamp = folder / "made-of"
+        if stamp.is_file() and stamp.read_text(encoding="utf-8") == made_of:
+            return 0
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        make(folder, pocl, llvm)
+        stamp.write_text(made_of, encoding="utf-8")
     except (AttributeError, OSError, ValueError, subprocess.CalledProcessError) as error:
         print(f"WARNING: no small PoCL, so tests take longer: {error}")
     return 0
