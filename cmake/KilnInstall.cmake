@@ -79,7 +79,7 @@ if(TARGET kiln_recorded)
 endif()
 
 if(TARGET kiln)
-  install(FILES ${PROJECT_SOURCE_DIR}/builder/include/kiln/reference.h
+  install(FILES ${PROJECT_SOURCE_DIR}/kernels/include/kiln/reference.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kiln COMPONENT kiln_development)
   install(TARGETS kiln EXPORT kiln_builder_targets
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT kiln_builder)

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "builder/cli/common.hpp"
-#include "builder/launch/run_program.hpp"
+#include "builder/run/run_program.hpp"
 #include "builder/sign/public_keys.hpp"
 
 namespace kiln::cli {

@@ -7,13 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "builder/application/spool.hpp"
 #include "builder/base/whole_file.hpp"
 #include "builder/cli/common_options.hpp"
 #include "builder/cli/compiling.hpp"
 #include "builder/compile/prove_text.hpp"
 #include "builder/compile/recorded_parameters.hpp"
 #include "builder/inspect/pack_check.hpp"
-#include "builder/inspect/spool.hpp"
 #include "builder/manifest/sources.hpp"
 #include "kiln/packs/pack.hpp"
 

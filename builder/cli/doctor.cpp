@@ -11,13 +11,13 @@
 
 #include <fmt/format.h>
 
+#include "builder/application/overlay_folder.hpp"
+#include "builder/application/report_sum.hpp"
 #include "builder/base/names.hpp"
 #include "builder/base/this_process.hpp"
 #include "builder/cli/layer_options.hpp"
-#include "builder/device/platforms.hpp"
-#include "builder/inspect/overlay_folder.hpp"
 #include "builder/inspect/printable.hpp"
-#include "builder/inspect/report_sum.hpp"
+#include "builder/machine/platforms.hpp"
 #include "builder/process/child_result.hpp"
 #include "builder/process/run_tool.hpp"
 #include "builder/process/temporary_folder.hpp"

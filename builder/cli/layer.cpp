@@ -11,13 +11,13 @@
 
 #include <fmt/format.h>
 
+#include "builder/application/background_build.hpp"
+#include "builder/application/past_layer.hpp"
+#include "builder/application/record_summary.hpp"
+#include "builder/application/report_sum.hpp"
 #include "builder/cli/layer_options.hpp"
 #include "builder/cli/parse.hpp"
-#include "builder/device/platforms.hpp"
-#include "builder/inspect/report_sum.hpp"
-#include "builder/layer/background_build.hpp"
-#include "builder/layer/past_layer.hpp"
-#include "builder/layer/record_summary.hpp"
+#include "builder/machine/platforms.hpp"
 #include "builder/process/child_result.hpp"
 #include "builder/process/temporary_folder.hpp"
 #include "builder/sign/public_keys.hpp"

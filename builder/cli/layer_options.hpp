@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "builder/application/icd_loader.hpp"
+#include "builder/application/layer_environment.hpp"
 #include "builder/cli/common_options.hpp"
-#include "builder/layer/icd_loader.hpp"
-#include "builder/layer/layer_environment.hpp"
 #include "builder/process/child_result.hpp"
 #include "builder/process/foreground.hpp"
 

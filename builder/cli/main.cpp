@@ -10,8 +10,8 @@
 #endif
 
 #include "builder/cli/parse.hpp"
-#include "builder/device/virtual_device.hpp"
 #include "builder/jobs/posed_jobs.hpp"
+#include "builder/machine/virtual_device.hpp"
 #include "builder/process/foreground.hpp"
 
 namespace {

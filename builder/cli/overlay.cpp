@@ -10,12 +10,12 @@
 
 #include <fmt/format.h>
 
+#include "builder/application/overlay_build.hpp"
+#include "builder/application/overlay_folder.hpp"
 #include "builder/cli/common_options.hpp"
 #include "builder/cli/compiling.hpp"
-#include "builder/inspect/overlay_folder.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
-#include "builder/layer/overlay_build.hpp"
 #include "builder/process/temporary_folder.hpp"
 #include "builder/sign/minisign.hpp"
 #include "kiln/overlay.h"

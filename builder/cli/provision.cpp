@@ -4,11 +4,11 @@
 // that the drivers' own caches and an overlay hold the code that the drivers compile.
 #include <fmt/format.h>
 
+#include "builder/application/layer_environment.hpp"
 #include "builder/cli/common_options.hpp"
-#include "builder/device/opened_device.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/finish/warm.hpp"
-#include "builder/layer/layer_environment.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "builder/sign/public_keys.hpp"
 #include "runtime/provision/mesa_cache.hpp"
 #include "runtime/provision/mesa_provision.hpp"

@@ -10,12 +10,12 @@
 
 #include <fmt/format.h>
 
+#include "builder/application/record_summary.hpp"
+#include "builder/application/report_sum.hpp"
 #include "builder/cli/compiling.hpp"
 #include "builder/cli/layer_options.hpp"
 #include "builder/cli/parse.hpp"
-#include "builder/device/driver_caches.hpp"
-#include "builder/inspect/report_sum.hpp"
-#include "builder/layer/record_summary.hpp"
+#include "builder/machine/driver_caches.hpp"
 #include "builder/process/child_result.hpp"
 #include "builder/process/foreground.hpp"
 #include "builder/process/temporary_folder.hpp"

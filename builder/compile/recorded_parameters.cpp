@@ -9,7 +9,7 @@
 
 #include "builder/base/this_process.hpp"
 #include "builder/compile/host_compile.hpp"
-#include "builder/launch/recorded_launch.hpp"
+#include "builder/run/recorded_launch.hpp"
 
 namespace kiln::builder {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "builder/device/device_info.hpp"
 #include "builder/finish/launch_sizes.hpp"
+#include "builder/machine/device_info.hpp"
 #include "builder/process/child_result.hpp"
 #include "kiln/packs/contents.hpp"
 #include "runtime/identity/requirements.hpp"

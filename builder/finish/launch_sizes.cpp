@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/launch/workload.hpp"
+#include "builder/run/workload.hpp"
 #include "runtime/launch/work_group.hpp"
 #include "runtime/load/tuning.hpp"
 

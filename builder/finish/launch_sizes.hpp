@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "builder/launch/recorded_launch.hpp"
+#include "builder/run/recorded_launch.hpp"
 #include "kiln/packs/contents.hpp"
 #include "runtime/launch/work_group.hpp"
 

@@ -9,11 +9,11 @@
 
 #include <unistd.h>
 
-#include "builder/device/driver_caches.hpp"
-#include "builder/device/opened_device.hpp"
 #include "builder/finish/launch_sizes.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
-#include "builder/launch/repeated_launch.hpp"
+#include "builder/machine/driver_caches.hpp"
+#include "builder/machine/opened_device.hpp"
+#include "builder/run/repeated_launch.hpp"
 #include "runtime/opencl/error.hpp"
 #include "runtime/opencl/library.hpp"
 #include "runtime/provision/mesa_cache.hpp"

@@ -12,8 +12,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "builder/launch/recorded_launch.hpp"
-#include "builder/launch/session.hpp"
+#include "builder/run/recorded_launch.hpp"
+#include "builder/run/session.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/identity/identity.hpp"
 

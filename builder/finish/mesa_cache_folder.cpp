@@ -10,8 +10,8 @@
 #include <iterator>
 
 #include "builder/base/whole_file.hpp"
-#include "builder/device/driver_caches.hpp"
-#include "builder/device/opened_device.hpp"
+#include "builder/machine/driver_caches.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/temporary_folder.hpp"
 #include "runtime/provision/mesa_cache.hpp"

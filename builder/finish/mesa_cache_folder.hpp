@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "builder/base/builder_status.hpp"
-#include "builder/device/device_info.hpp"
+#include "builder/machine/device_info.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/contents.hpp"
 

@@ -4,12 +4,12 @@
 #include "builder/finish/warm.hpp"
 
 #include "builder/base/this_process.hpp"
-#include "builder/device/driver_caches.hpp"
-#include "builder/device/opened_device.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
-#include "builder/launch/opened_pack.hpp"
+#include "builder/machine/driver_caches.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/run/opened_pack.hpp"
 
 namespace kiln::builder {
 namespace {

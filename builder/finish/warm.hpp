@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/base/builder_status.hpp"
-#include "builder/device/device_info.hpp"
+#include "builder/machine/device_info.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {

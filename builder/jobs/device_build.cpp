@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 #include "builder/base/this_process.hpp"
-#include "builder/device/driver_caches.hpp"
-#include "builder/device/opened_device.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/jobs/earlier.hpp"
 #include "builder/jobs/job.hpp"
 #include "builder/jobs/job_store.hpp"
+#include "builder/machine/driver_caches.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "builder/process/child_process.hpp"
 #include "builder/process/temporary_folder.hpp"
 #include "builder/process/worker_pool.hpp"

@@ -12,7 +12,7 @@
 #include "builder/jobs/earlier.hpp"
 #include "builder/jobs/job_store.hpp"
 #include "builder/jobs/plan.hpp"
-#include "builder/launch/reference.hpp"
+#include "builder/run/reference.hpp"
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/descriptor.hpp"
 

@@ -14,12 +14,12 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/base/builder_status.hpp"
-#include "builder/device/device_info.hpp"
 #include "builder/finish/job_request.hpp"
-#include "builder/launch/opened_pack.hpp"
+#include "builder/machine/device_info.hpp"
 #include "builder/process/serving_child.hpp"
 #include "builder/prove/proof.hpp"
 #include "builder/prove/result_check.hpp"
+#include "builder/run/opened_pack.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {

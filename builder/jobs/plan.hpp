@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "builder/base/builder_status.hpp"
-#include "builder/device/device_info.hpp"
 #include "builder/finish/job_request.hpp"
+#include "builder/machine/device_info.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {

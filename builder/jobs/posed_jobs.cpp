@@ -8,10 +8,10 @@
 #include <optional>
 #include <stdexcept>
 
-#include "builder/device/opened_device.hpp"
-#include "builder/device/virtual_device.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/jobs/job.hpp"
+#include "builder/machine/opened_device.hpp"
+#include "builder/machine/virtual_device.hpp"
 #include "builder/process/serving_child.hpp"
 #include "builder/process/temporary_folder.hpp"
 #include "kiln/packs/writer.hpp"

@@ -8,7 +8,7 @@
 namespace kiln::builder {
 
 // Answers orders {"job", "finish", "timeout" (ms), "memory"}: builds the only variant of the job's
-// input and writes its output (builder/device/virtual_device.hpp). The answer is a failed status
+// input and writes its output (builder/machine/virtual_device.hpp). The answer is a failed status
 // (child_process.hpp) or {"build_microseconds", "load_microseconds"}; with "last" if a driver died,
 // so that the next job needs a new process. The device computes no results, so none are compared.
 // Returns the exit code.

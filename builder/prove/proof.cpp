@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "builder/base/this_process.hpp"
-#include "builder/device/build_source.hpp"
-#include "builder/device/driver_caches.hpp"
-#include "builder/device/opened_device.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
+#include "builder/machine/build_source.hpp"
+#include "builder/machine/driver_caches.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "builder/problem/plane.hpp"
 #include "builder/process/serving_child.hpp"
 #include "builder/prove/result_check.hpp"

@@ -9,13 +9,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "builder/device/device_info.hpp"
 #include "builder/finish/launch_sizes.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
-#include "builder/launch/opened_pack.hpp"
+#include "builder/machine/device_info.hpp"
 #include "builder/process/serving_child.hpp"
 #include "builder/prove/result_check.hpp"
+#include "builder/run/opened_pack.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {

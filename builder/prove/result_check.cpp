@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "builder/finish/launch_twice.hpp"
-#include "builder/launch/repeated_launch.hpp"
-#include "builder/launch/session.hpp"
 #include "builder/problem/plane.hpp"
+#include "builder/run/repeated_launch.hpp"
+#include "builder/run/session.hpp"
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/api/api.hpp"

@@ -12,10 +12,10 @@
 
 #include "builder/base/builder_status.hpp"
 #include "builder/finish/job_request.hpp"
-#include "builder/launch/opened_pack.hpp"
-#include "builder/launch/reference.hpp"
 #include "builder/problem/plane.hpp"
 #include "builder/problem/program_shape.hpp"
+#include "builder/run/opened_pack.hpp"
+#include "builder/run/reference.hpp"
 
 namespace kiln::builder {
 

@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
-#include "builder/launch/opened_pack.hpp"
-#include "builder/launch/session.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/run/opened_pack.hpp"
+#include "builder/run/session.hpp"
 #include "builder/tune/search_plan.hpp"
 #include "runtime/launch/enqueue.hpp"
 #include "runtime/launch/suggestion.hpp"

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "builder/launch/opened_pack.hpp"
-#include "builder/launch/workload.hpp"
 #include "builder/problem/plane.hpp"
+#include "builder/run/opened_pack.hpp"
+#include "builder/run/workload.hpp"
 #include "builder/tune/tuned_program.hpp"
 #include "runtime/launch/work_group.hpp"
 

@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "builder/launch/opened_pack.hpp"
-#include "builder/launch/repeated_launch.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/run/opened_pack.hpp"
+#include "builder/run/repeated_launch.hpp"
 #include "builder/tune/search_plan.hpp"
 #include "runtime/launch/enqueue.hpp"
 

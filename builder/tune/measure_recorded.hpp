@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "builder/device/device_info.hpp"
+#include "builder/machine/device_info.hpp"
 #include "builder/tune/tuned_program.hpp"
 
 namespace kiln::builder {

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/launch/workload.hpp"
+#include "builder/run/workload.hpp"
 #include "builder/tune/measure.hpp"
 #include "builder/tune/measure_recorded.hpp"
 #include "builder/tune/search_plan.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "builder/device/device_info.hpp"
-#include "builder/launch/reference.hpp"
+#include "builder/machine/device_info.hpp"
+#include "builder/run/reference.hpp"
 #include "builder/tune/tuned_program.hpp"
 #include "kiln/packs/contents.hpp"
 

@@ -12,10 +12,10 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/base/builder_status.hpp"
-#include "builder/device/device_info.hpp"
-#include "builder/launch/recorded_launch.hpp"
+#include "builder/machine/device_info.hpp"
 #include "builder/problem/plane.hpp"
 #include "builder/problem/program_shape.hpp"
+#include "builder/run/recorded_launch.hpp"
 #include "kiln/packs/contents.hpp"
 #include "runtime/launch/work_group.hpp"
 

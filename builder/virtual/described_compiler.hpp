@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "builder/device/device_info.hpp"
+#include "builder/machine/device_info.hpp"
 
 namespace kiln::builder {
 

@@ -2,7 +2,7 @@
 // The table of models, and the environment in which Mesa takes a shim for the kernel.
 #include "builder/virtual/mesa.hpp"
 #include "builder/base/whole_file.hpp"
-#include "builder/device/driver_caches.hpp"
+#include "builder/machine/driver_caches.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/names.hpp"
-#include "builder/device/opened_device.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "builder/process/temporary_folder.hpp"
 #include "builder/virtual/driver_root.hpp"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "builder/device/device_info.hpp"
+#include "builder/machine/device_info.hpp"
 #include "builder/virtual/posing_device.hpp"
 
 namespace kiln::builder {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "builder/device/device_info.hpp"
+#include "builder/machine/device_info.hpp"
 #include "builder/process/run_tool.hpp"
 
 namespace kiln::builder {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "builder/base/builder_status.hpp"
-#include "builder/device/device_info.hpp"
+#include "builder/machine/device_info.hpp"
 
 namespace kiln::builder {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A driver with a platform and no devices. `kiln` gives it to an ICD loader in place of the
-// system's drivers, to ask whether the loader takes the layer (builder/layer/icd_loader.cpp):
+// system's drivers, to ask whether the loader takes the layer (builder/application/icd_loader.cpp):
 // ocl-icd takes layers only if there is a platform, and the start of a real driver takes up to
 // seconds.
 #include <CL/cl_icd.h>

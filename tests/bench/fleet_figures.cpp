@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
-#include "builder/device/device_info.hpp"
+#include "builder/machine/device_info.hpp"
 #include "kiln/packs/text.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/identity/target.hpp"

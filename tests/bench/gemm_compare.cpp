@@ -17,7 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/base/this_process.hpp"
-#include "builder/device/opened_device.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "builder/process/fork_call.hpp"
 #include "tests/bench/gemm_ways.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "builder/base/builder_status.hpp"
-#include "builder/device/opened_device.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "runtime/opencl/library.hpp"
 
 namespace kiln::test {

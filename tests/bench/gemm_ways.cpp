@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/launch/workload.hpp"
+#include "builder/run/workload.hpp"
 #include "runtime/opencl/error.hpp"
 
 namespace kiln::test {

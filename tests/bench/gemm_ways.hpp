@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "builder/launch/opened_pack.hpp"
+#include "builder/run/opened_pack.hpp"
 #include "tests/bench/clblast.hpp"
 #include "tests/bench/gemm_times.hpp"
 

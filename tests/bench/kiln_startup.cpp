@@ -24,16 +24,16 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "builder/device/build_source.hpp"
-#include "builder/device/driver_caches.hpp"
-#include "builder/device/opened_device.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/inspect/pack_files.hpp"
 #include "builder/jobs/earlier.hpp"
-#include "builder/launch/opened_pack.hpp"
+#include "builder/machine/build_source.hpp"
+#include "builder/machine/driver_caches.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/temporary_folder.hpp"
+#include "builder/run/opened_pack.hpp"
 #include "builder/tune/sampler.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/load/tuning.hpp"

@@ -46,11 +46,11 @@
 #include <zstd.h>
 
 #include "builder/base/this_process.hpp"
-#include "builder/device/build_source.hpp"
-#include "builder/device/driver_caches.hpp"
-#include "builder/device/opened_device.hpp"
 #include "builder/finish/finishers.hpp"
 #include "builder/jobs/job_store.hpp"
+#include "builder/machine/build_source.hpp"
+#include "builder/machine/driver_caches.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "builder/prove/proof.hpp"
 #include "builder/prove/result_check.hpp"
 #include "builder/sign/oci_folder.hpp"

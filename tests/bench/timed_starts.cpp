@@ -7,8 +7,8 @@
 
 #include "builder/base/this_process.hpp"
 #include "builder/finish/launch_twice.hpp"
-#include "builder/launch/opened_pack.hpp"
-#include "builder/launch/session.hpp"
+#include "builder/run/opened_pack.hpp"
+#include "builder/run/session.hpp"
 #include "runtime/api/api.hpp"
 #include "runtime/launch/enqueue.hpp"
 #include "runtime/launch/work_group.hpp"

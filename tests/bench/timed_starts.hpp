@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "builder/base/builder_status.hpp"
-#include "builder/device/opened_device.hpp"
-#include "builder/launch/workload.hpp"
+#include "builder/machine/opened_device.hpp"
+#include "builder/run/workload.hpp"
 #include "kiln/kiln.hpp"
 
 namespace kiln::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/driver/application.hpp"
-#include "builder/device/opened_device.hpp"
+#include "builder/machine/opened_device.hpp"
 
 #include <cstring>
 #include <iostream>

@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "builder/device/opened_device.hpp"
-#include "builder/launch/run_program.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "builder/process/serving_child.hpp"
+#include "builder/run/run_program.hpp"
 #include "tests/driver/ladder.hpp"
 
 using namespace kiln;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Building for GPUs of Intel's shape: the SPIR-V in a binary stays out only if the driver takes the
 // binary without it.
-#include "builder/device/opened_device.hpp"
 #include "builder/finish/intel_binary.hpp"
 #include "builder/jobs/device_build.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "kiln/packs/writer.hpp"
 #include "tests/driver/application.hpp"
 #include "tests/support/catch.hpp"

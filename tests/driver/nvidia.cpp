@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include "builder/device/opened_device.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "kiln/kiln.hpp"
 
 namespace kiln::test {

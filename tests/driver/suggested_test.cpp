@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // First guesses of work-group sizes on a scripted Mali: the driver's suggestion, and Arm's table.
-#include "builder/device/opened_device.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "builder/tune/measure.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/launch/enqueue.hpp"

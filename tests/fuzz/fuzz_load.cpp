@@ -11,13 +11,13 @@
 #include <sys/mman.h>
 
 #include "builder/base/whole_file.hpp"
-#include "builder/device/opened_device.hpp"
 #include "builder/jobs/device_build.hpp"
-#include "builder/launch/opened_pack.hpp"
-#include "builder/launch/reference.hpp"
-#include "builder/launch/session.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/temporary_folder.hpp"
+#include "builder/run/opened_pack.hpp"
+#include "builder/run/reference.hpp"
+#include "builder/run/session.hpp"
 #include "kiln/packs/writer.hpp"
 #include "tests/fuzz/mutate.hpp"
 #include "tests/fuzz/rehash.hpp"

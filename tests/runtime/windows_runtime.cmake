@@ -201,7 +201,7 @@ KILN_REFERENCE_EXPORT int32_t epsilon(const kiln_reference_call *) {
   return *static_cast<volatile int *>(nullptr);
 }
 ]=])
-run(${cxx} -shared -static -I${KILN_SOURCE}/builder/include ${WORK}/crash/crash.cpp
+run(${cxx} -shared -static -I${KILN_SOURCE}/kernels/include ${WORK}/crash/crash.cpp
   -o ${WORK}/crash/libkiln_case_references.dll)
 expect(kiln 1 "crashed with exception 0xc0000005" run epsilon --pack ${pack} --size 64x64
   --references ${WORK}/crash)

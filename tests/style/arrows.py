@@ -23,7 +23,7 @@ PACKS_HEADER = re.compile(r"packs/include/kiln/packs/(\w+)\.hpp")
 HEADERS_ALONE = {"path": "base", "argument": "base", "known_bad": "base", "write_options": "write"}
 NESTED_ROOMS = ("runtime/layer/base", "runtime/layer/record", "builder/fleet/delivery",
                 "builder/fleet/report", "builder/fleet/watch")
-PUBLIC = ("", "packs/include", "runtime/include", "builder/include")  # what includes begin at
+PUBLIC = ("", "packs/include", "runtime/include", "kernels/include")  # what includes begin at
 # Includes that may close a cycle of files, without the suffixes.
 CLOSING = {
     # Two halves of the public interface: kiln.h says why.
@@ -66,8 +66,8 @@ def target_of(include, root):
     if include.startswith("kiln/packs/"):
         return room_of("packs/include/" + include, root)
     if include.startswith("kiln/"):
-        own = (root / "builder/include" / include).is_file()
-        return "builder/include" if own else "runtime/include"
+        own = (root / "kernels/include" / include).is_file()
+        return "kernels" if own else "runtime/include"
     known = include.startswith((*TOPS, "tests"))
     return room_of(include, root) if known and (root / include).is_file() else None
 

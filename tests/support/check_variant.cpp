@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "builder/launch/reference.hpp"
-#include "builder/launch/session.hpp"
 #include "builder/problem/plane.hpp"
+#include "builder/run/reference.hpp"
+#include "builder/run/session.hpp"
 #include "runtime/launch/work_group.hpp"
 #include "runtime/load/report.hpp"
 #include "tests/support/test_images.hpp"

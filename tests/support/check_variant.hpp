@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "builder/device/device_info.hpp"
-#include "builder/launch/opened_pack.hpp"
+#include "builder/machine/device_info.hpp"
+#include "builder/run/opened_pack.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::test {

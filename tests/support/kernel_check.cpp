@@ -27,7 +27,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/device/opened_device.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "builder/process/serving_child.hpp"
 #include "runtime/identity/requirements.hpp"
 #include "tests/support/check_variant.hpp"

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "builder/application/layer_environment.hpp"
 #include "builder/cli/common_options.hpp"
 #include "builder/cli/compiling.hpp"
 #include "builder/inspect/printable.hpp"
-#include "builder/layer/layer_environment.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -5,13 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "builder/application/spool.hpp"
 #include "builder/cli/common_options.hpp"
 #include "builder/cli/pack/extract.hpp"
 #include "builder/inspect/note_text.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/pack_sizes.hpp"
 #include "builder/inspect/printable.hpp"
-#include "builder/inspect/spool.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/path.hpp"
 #include "kiln/packs/signatures.hpp"

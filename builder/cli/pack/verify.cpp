@@ -9,7 +9,7 @@
 #include "builder/inspect/pack_check.hpp"
 #include "builder/inspect/pack_diff.hpp"
 #include "builder/inspect/printable.hpp"
-#include "builder/launch/recorded_launch.hpp"
+#include "builder/run/recorded_launch.hpp"
 #include "builder/sign/public_keys.hpp"
 
 namespace kiln::cli {

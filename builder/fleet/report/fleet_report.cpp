@@ -7,11 +7,11 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "builder/device/device_info.hpp"
 #include "builder/fleet/report/fill_command.hpp"
 #include "builder/fleet/report/target_use.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/pack_sizes.hpp"
+#include "builder/machine/device_info.hpp"
 #include "kiln/packs/bytes.hpp"
 
 namespace kiln::builder {

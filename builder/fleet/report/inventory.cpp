@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/device/device_info.hpp"
+#include "builder/machine/device_info.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/path.hpp"
 #include "kiln/packs/text.hpp"

@@ -13,13 +13,13 @@
 #include <unistd.h>
 
 #include "builder/base/progress_text.hpp"
-#include "builder/device/opened_device.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/fleet/delivery/fetch.hpp"
 #include "builder/fleet/watch/watch_state.hpp"
 #include "builder/inspect/pack_files.hpp"
 #include "builder/inspect/pack_slice.hpp"
 #include "builder/inspect/printable.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "builder/sign/public_keys.hpp"
 #include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/text.hpp"

@@ -3,8 +3,8 @@
 
 #include <sstream>
 
-#include "builder/device/device_info.hpp"
 #include "builder/fleet/report/fill_command.hpp"
+#include "builder/machine/device_info.hpp"
 #include "kiln/packs/text.hpp"
 #include "runtime/identity/target.hpp"
 #include "tests/packs/sample.hpp"

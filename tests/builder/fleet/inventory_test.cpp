@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "builder/device/device_info.hpp"
+#include "builder/machine/device_info.hpp"
 #include "kiln/packs/text.hpp"
 #include "tests/packs/sample.hpp"
 #include "tests/support/identities.hpp"

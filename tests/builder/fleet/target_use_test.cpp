@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "builder/device/device_info.hpp"
+#include "builder/machine/device_info.hpp"
 #include "kiln/packs/text.hpp"
 #include "tests/packs/sample.hpp"
 #include "tests/support/identities.hpp"

@@ -7,9 +7,9 @@
 
 #include "builder/base/build_log.hpp"
 #include "builder/compile/base_pack.hpp"
-#include "builder/device/opened_device.hpp"
 #include "builder/jobs/device_build.hpp"
 #include "builder/jobs/job.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "builder/virtual/posing_device.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/pocl.hpp"

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "builder/device/opened_device.hpp"
 #include "builder/jobs/device_build.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "builder/process/child_process.hpp"
 #include "kiln/packs/writer.hpp"
 #include "tests/support/catch.hpp"

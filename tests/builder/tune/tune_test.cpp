@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "builder/compile/base_pack.hpp"
-#include "builder/device/opened_device.hpp"
+#include "builder/machine/opened_device.hpp"
 #include "kiln/packs/writer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/pocl.hpp"
