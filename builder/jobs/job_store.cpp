@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ctime>
 #include <iterator>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -30,22 +31,35 @@ json text(const std::string &from) {
   return {{"hex", packs::hex(from.data(), from.size())}};
 }
 
-json kernels_of(const packs::Variant &variant) {
-  json kernels = json::array();
-  for (const packs::Kernel &kernel : variant.kernels) {
-    kernels.push_back({text(kernel.name), kernel.arguments, text(kernel.range)});
-  }
-  return kernels;
+// The members of a record are named one by one: a record with one more does not compile here before
+// somebody has said whether a job's result depends on it.
+json kernel_of(const packs::Kernel &kernel) {
+  const auto &[name, arguments, range, parameters] = kernel;
+  (void)parameters;  // follow from the source
+  return {text(name), arguments, text(range)};
 }
 
-json arguments_of(const packs::Variant &variant) {
-  json arguments = json::array();
-  for (const packs::Argument &a : variant.arguments) {
-    arguments.push_back({static_cast<int>(a.role), static_cast<int>(a.storage), a.channels,
-                         text(a.name), a.value, static_cast<int>(a.type), a.accumulates, a.stage,
-                         text(a.extent), a.values});
-  }
-  return arguments;
+json argument_of(const packs::Argument &argument) {
+  const auto &[role, storage, channels, name, value, type, accumulates, stage, extent, values,
+               fields] = argument;
+  return {static_cast<int>(role),
+          static_cast<int>(storage),
+          channels,
+          text(name),
+          value,
+          static_cast<int>(type),
+          accumulates,
+          stage,
+          text(extent),
+          values,
+          text(fields)};
+}
+
+template <typename Records>
+json array_of(json (*one)(const typename Records::value_type &), const Records &records) {
+  json all = json::array();
+  for (const auto &record : records) all.push_back(one(record));
+  return all;
 }
 
 json command_of(const JobRequest &request, bool is_source) {
@@ -55,7 +69,7 @@ json command_of(const JobRequest &request, bool is_source) {
   }
   return {{"compile", is_source ? "source" : "il"},
           {"options", text(request.variant.options)},
-          {"kernels", kernels_of(request.variant)},
+          {"kernels", array_of(kernel_of, request.variant.kernels)},
           {"finish", request.finish},
           {"tuned", std::move(tuned)},
           {"also", request.gpu_archs}};
@@ -78,15 +92,23 @@ json inputs_of(const JobRequest &request, const packs::BlobSource *input) {
 
 json launch_of(const packs::Program &program, const packs::Variant &variant,
                const ResultCheck *check) {
-  return {{"arguments", arguments_of(variant)},
-          {"local_size", variant.local_size},
-          {"local_sizes", variant.local_sizes},
-          {"pixels", variant.pixels},
-          {"reference", text(program.reference)},
+  const auto &[name, reference, variants, preferred, baseline, sizes] = program;
+  const auto &[variant_name, hash, options, requirements, kernels, source, il32, il64, il_version,
+               pixels, local_size, arguments, tolerance, launches, limits, local_sizes] = variant;
+  // The order of variants and what they are compared with decide no binary; command_of() and
+  // inputs_of() have what is compiled, and the plan what a device must have. Limits are checked for
+  // each build, also for a binary from the store.
+  (void)std::tie(name, variants, preferred, baseline, variant_name, hash, options, kernels, source,
+                 il32, il64, il_version, launches, limits);
+  return {{"arguments", array_of(argument_of, arguments)},
+          {"local_size", local_size},
+          {"local_sizes", local_sizes},
+          {"pixels", pixels},
+          {"reference", text(reference)},
           {"check", check == nullptr ? json() : text(check->identity)},
-          {"sizes", program.sizes},
-          {"proof", runtime::requires_word(variant.requirements, runtime::kProof)},
-          {"tolerance", variant.tolerance}};
+          {"sizes", sizes},
+          {"proof", runtime::requires_word(requirements, runtime::kProof)},
+          {"tolerance", tolerance}};
 }
 
 // Returns the inputs with which the finisher and the proof launch the kernels.

@@ -201,6 +201,22 @@ class Watch(unittest.TestCase):
         report, _ = machine.watch()
         self.assertEqual((outcome(report), report["missing"]), ("built", 0))
 
+    def test_a_base_that_is_replaced_meanwhile_is_seen_by_the_next_run(self):
+        machine = self.machine
+        scripted.write_jobs(machine.folder, JOBS + 1)
+        machine.run(KILN, "compile", "one.toml", "-o", "release.kiln")
+        before = machine.compiled()
+        machine.update_driver("2")
+        with machine.start(*machine.words("--base", "base.kiln")) as process:
+            while machine.compiled() == before and process.poll() is None:
+                time.sleep(0.001)
+            os.replace(machine.folder / "release.kiln", machine.folder / "base.kiln")
+            process.communicate()
+        self.assertEqual(process.returncode, 0)
+        report, _ = machine.watch("--base", "base.kiln")
+        self.assertIn("base.kiln has changed", report["changed"])
+        self.assertEqual((outcome(report), report["missing"]), ("built", 0))
+
     def test_a_build_has_the_lowest_priority(self):
         self.machine.update_driver("2")
         with self.machine.start(*self.machine.words(speed=())) as process:

@@ -105,6 +105,7 @@ class Watch {
   packs::Contents contents_;             // to write
   std::set<std::string> stale_;          // keys whose binaries another build of Mesa made
   std::map<std::string, std::string> failures_;  // by the job's name
+  Facts known_;                                  // what this run's work follows from
   bool built_ = false;
   bool is_provisioned_ = true;
   bool written_ = false;
@@ -302,6 +303,7 @@ Status Watch::take(const packs::Pack &pack, const packs::Contents &contents,
     if (status.ok()) status = packs::write_signed(pack, signatures, options_.pack);
     if (!status.ok()) return as_failed(status);
     written_ = true;
+    add_file(options_.pack, &known_);
     contents_ = contents;
     base_ = contents;
     base_->targets.clear();
@@ -416,6 +418,7 @@ Status Watch::write() {
   std::error_code ignored;
   packs::Contents now;
   const bool exists = fs::exists(options_.pack, ignored);
+  add_file(options_.pack, &known_);
   if (exists) {
     auto open = open_pack(options_.pack);
     if (!open.ok()) return open.status();
@@ -432,7 +435,9 @@ Status Watch::write() {
   forget_old_keys();
   if (exists && same_contents(&now, &contents_)) return {};
   written_ = true;
-  return write_output(contents_, options_.pack);
+  const Status status = write_output(contents_, options_.pack);
+  add_file(options_.pack, &known_);
+  return status;
 }
 
 // Fills Mesa's cache for the devices that read it.
@@ -527,8 +532,8 @@ Result<WatchEnd> Watch::run() {
   } else if (is_settled(&why_)) {  // another run has done it
     return WatchEnd{repeated_report()};
   }
-  // Taken before the devices are asked, so that a change meanwhile is seen by the next run.
-  const Facts before = system_facts();
+  // Each fact is of before its use, so that the next run sees what changes meanwhile.
+  known_ = system_facts();
   const auto listed = list_devices(&state_.libraries);
   if (!listed.ok()) return listed.status();
   devices_ = select_devices(*listed, options_.selector);
@@ -540,6 +545,9 @@ Result<WatchEnd> Watch::run() {
     return Status(Code::bad_argument,
                   "--signed takes one pack as it is, for one kind of device: name one by --device");
   }
+  for (const std::string &file : state_.libraries) add_file(file, &known_);
+  add_file(options_.pack, &known_);
+  if (!options_.base.empty()) add_file(options_.base, &known_);
   if (Status s = read_packs(); !s.ok()) return s;
   if (!options_.from.empty()) fetch_all();
   if (!base_) {
@@ -559,7 +567,7 @@ Result<WatchEnd> Watch::run() {
   // What failed to build here fails again; what was not fetched, or not provisioned, may succeed.
   state_.settled = is_done || (built_ && is_provisioned_);
   state_.facts = facts();
-  for (const auto &[name, value] : before) state_.facts[name] = value;
+  for (const auto &[name, value] : known_) state_.facts[name] = value;
   if (Status s = write_watch_state(options_.state, state_); !s.ok()) return s;
   if (is_done) remove_store();
   return WatchEnd{state_.report, is_provisioned_};

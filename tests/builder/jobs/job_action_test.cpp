@@ -93,6 +93,11 @@ TEST_CASE("a job's key changes with everything that its answer depends on") {
       },
       [](Inputs *i) { i->variant.arguments[0].value = 3; },
       [](Inputs *i) { i->variant.arguments[0].values = {0.5}; },
+      [](Inputs *i) { i->variant.arguments[0].fields = "int float"; },
+      [](Inputs *i) { i->variant.arguments[0].fields = "int int"; },
+      [](Inputs *i) { i->variant.arguments[0].extent = "w"; },
+      [](Inputs *i) { i->variant.tolerance = 0.5; },
+      [](Inputs *i) { i->variant.requirements = {"proof"}; },
       [](Inputs *i) {
         i->program.sizes.push_back({1, 1, 1});
       },
