@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln run: launches a program on a PNG image, through the runtime. kiln explain: which rung a load
-// takes, and why not a higher one.
+// kiln run: launches a program on a PNG image, through the runtime.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -8,81 +7,19 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/names.hpp"
 #include "builder/base/whole_file.hpp"
 #include "builder/cli/common_options.hpp"
-#include "builder/inspect/printable.hpp"
+#include "builder/cli/load_options.hpp"
 #include "builder/problem/plane.hpp"
 #include "builder/problem/png.hpp"
 #include "builder/run/checked_run.hpp"
-#include "builder/run/dry_run_text.hpp"
 #include "builder/run/opened_pack.hpp"
 #include "builder/run/work.hpp"
 #include "kiln/packs/path.hpp"
-#include "runtime/load/rungs.hpp"
 
 namespace kiln::cli {
 
 namespace {
-
-// A request for the first device that the selector matches.
-struct LoadOptions : builder::RunRequest {
-  std::string selector;
-  std::string rung;  // the rung to begin at; empty: the best
-};
-
-void add_load_options(CLI::App &command, LoadOptions *options) {
-  command.add_option("program", options->program, "Program of the pack")->required();
-  add_pack_option(command, &options->pack_path, "Pack to load from");
-  add_device_option(command, &options->selector, "the first device");
-  add_variant_option(command, &options->variant,
-                     "Variant; default: the one that the runtime chooses");
-  add_without_option(command, &options->flags);
-  add_rung_option(command, &options->rung);
-  add_overlay_option(
-      command, &options->overlay,
-      "Keep in DIR what had to be compiled on this device, and which binaries crashed its driver");
-  add_timeout_option(command, &options->timeout, "Seconds that the driver may take");
-}
-
-Status knows_variant(const packs::Contents &contents, const LoadOptions &options) {
-  for (const packs::Program &program : contents.programs) {
-    if (program.name != options.program) continue;
-    std::vector<std::string> variants;
-    for (const packs::Variant &variant : program.variants) variants.push_back(variant.name);
-    const bool known = options.variant.empty() || std::find(variants.begin(), variants.end(),
-                                                            options.variant) != variants.end();
-    if (known) return {};
-    return {Code::bad_argument,
-            fmt::format("program {} has no variant {}: {}", options.program, options.variant,
-                        builder::expected_one_of(options.variant, variants))};
-  }
-  return {};
-}
-
-// Opens the pack of the options. Fails as open_pack() does, and with Code::bad_argument if the pack
-// lacks the program or the variant.
-Result<OpenPack> open_program(const LoadOptions &options) {
-  auto pack = open_pack(options.pack_path);
-  if (!pack.ok()) return pack;
-  if (options.program.empty()) return pack;
-  if (Status s = check_program(pack->contents, options.pack_path, options.program); !s.ok())
-    return s;
-  if (Status s = knows_variant(pack->contents, options); !s.ok()) return s;
-  return pack;
-}
-
-// Makes the request that the options describe, for the first device that the selector matches.
-// Fails as find_devices() does.
-Result<builder::RunRequest> make_request(const LoadOptions &options) {
-  const auto devices = find_devices(options.selector);
-  if (!devices.ok()) return devices.status();
-  builder::RunRequest request = options;
-  request.device = devices->front();
-  request.flags |= KILN_LOAD_CHECK_RECOMPILED;
-  (void)runtime::leave_out_above(options.rung, &request.flags);
-  return request;
-}
 
 struct RunArguments {
   LoadOptions load;
@@ -312,7 +249,7 @@ int finish(const RunArguments &options, const packs::Program &program,
   return written.ok() ? kDone : fail(written);
 }
 
-// Makes the request for the launch. Fails as make_request() does for the load options.
+// Makes the request for the launch. Fails as make_request() of the load options does.
 Result<builder::RunRequest> make_request(const RunArguments &options, const builder::Work &work,
                                          const builder::Parameters &parameters) {
   auto request = make_request(options.load);
@@ -424,40 +361,6 @@ int run(const RunArguments &options) {
   return code == kDone ? exit_code_of(reported) : code;
 }
 
-// Shows for each program which rung would serve it, and what the driver would have to compile.
-int explain_all(const LoadOptions &options, bool as_json) {
-  if (const auto pack = open_pack(options.pack_path); !pack.ok()) return fail(pack.status());
-  const auto request = make_request(options);
-  if (!request.ok()) return fail(request.status());
-  const auto reports = builder::dry_run_loads(*request);
-  if (!reports.ok()) return fail(reports.status());
-  const builder::DryRunText text = builder::dry_run_text(*reports);
-  if (as_json) {
-    print(nlohmann::json{{"schema", 1}, {"reports", *reports}});
-  } else {
-    for (const std::string &line : text.lines) print(builder::printable_line(line) + "\n");
-    print(text.sum + "\n");
-  }
-  if (text.failed == 0) return kDone;
-  return fail({Code::failed, fmt::format("{} of {} programs cannot be loaded from any rung",
-                                         text.failed, reports->size())});
-}
-
-int run(const LoadOptions &options, bool as_json) {
-  if (const auto pack = open_program(options); !pack.ok()) return fail(pack.status());
-  const auto request = make_request(options);
-  if (!request.ok()) return fail(request.status());
-  const builder::RunResult result = builder::run_program(*request);
-  if (!result.report.is_null()) {
-    if (as_json) {
-      print(result.report);
-    } else {
-      print(result.report_text);
-    }
-  }
-  return result.status.ok() ? kDone : fail(result.status);
-}
-
 }  // namespace
 
 void add_run(CLI::App &app, Command *command) {
@@ -504,36 +407,6 @@ void add_run(CLI::App &app, Command *command) {
   sub->callback([=] {
     if (program->empty() && rungs->empty()) throw CLI::RequiredError("PROGRAM or --rungs");
     *command = [=] { return run(*options); };
-  });
-}
-
-void add_explain(CLI::App &app, Command *command) {
-  struct ExplainArguments {
-    LoadOptions load;
-    bool all = false;
-    bool json = false;
-  };
-  auto options = std::make_shared<ExplainArguments>();
-  CLI::App *sub = app.add_subcommand(
-      "explain",
-      "Load without launching; show which code serves (binary, SPIR-V, source), and why nothing "
-      "better does");
-  add_load_options(*sub, &options->load);
-  sub->add_flag("--unload-compiler", options->load.unload,
-                "Ask the driver to unload its compiler after the load, and report memory use");
-  CLI::Option *program = sub->get_option("program")->required(false);
-  CLI::Option *all =
-      sub->add_flag("--all", options->all,
-                    "Load nothing; show for all programs which code would serve, and how long the "
-                    "driver would compile")
-          ->excludes(program, sub->get_option("--variant"), sub->get_option("--unload-compiler"));
-  add_json_flag(*sub, &options->json);
-  sub->callback([=] {
-    if (program->empty() && all->empty()) throw CLI::RequiredError("PROGRAM or --all");
-    *command = [=] {
-      return options->all ? explain_all(options->load, options->json)
-                          : run(options->load, options->json);
-    };
   });
 }
 
