@@ -62,9 +62,10 @@ void add_secret_key_option(CLI::App &command, std::string *file) {
 
 CLI::Option *add_trusted_keys_option(CLI::App &command, std::string *file) {
   return command
-      .add_option("--keys", *file,
-                  "File of public keys, one of which must have signed what is fetched; replaced "
-                  "when newer keys are published")
+      .add_option(
+          "--keys", *file,
+          "File of public keys, one per line: one of them must have signed what is fetched; "
+          "newer keys, when published, replace the file")
       ->type_name("FILE");
 }
 

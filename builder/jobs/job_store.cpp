@@ -95,9 +95,9 @@ json launch_of(const packs::Program &program, const packs::Variant &variant,
   const auto &[name, reference, variants, preferred, baseline, sizes] = program;
   const auto &[variant_name, hash, options, requirements, kernels, source, il32, il64, il_version,
                pixels, local_size, arguments, tolerance, launches, limits, local_sizes] = variant;
-  // The order of variants and what they are compared with decide no binary; command_of() and
-  // inputs_of() have what is compiled, and the plan what a device must have. Limits are checked for
-  // each build, also for a binary from the store.
+  // Not part of the launch: command_of() and inputs_of() have what is compiled; the plan compares
+  // requirements with the device; limits are checked in each build, also of stored binaries; names,
+  // preferences and the baseline decide no result.
   (void)std::tie(name, variants, preferred, baseline, variant_name, hash, options, kernels, source,
                  il32, il64, il_version, launches, limits);
   return {{"arguments", array_of(argument_of, arguments)},

@@ -47,14 +47,13 @@
 
 #include "builder/base/this_process.hpp"
 #include "builder/finish/finishers.hpp"
+#include "builder/fleet/delivery/publish.hpp"
 #include "builder/jobs/job_store.hpp"
 #include "builder/machine/build_source.hpp"
 #include "builder/machine/driver_caches.hpp"
 #include "builder/machine/opened_device.hpp"
 #include "builder/prove/proof.hpp"
 #include "builder/prove/result_check.hpp"
-#include "builder/sign/oci_folder.hpp"
-#include "builder/sign/publish.hpp"
 #include "builder/virtual/driver_root.hpp"
 #include "builder/virtual/mesa.hpp"
 #include "kiln/packs/pack.hpp"
@@ -308,12 +307,14 @@ double read_microseconds(const std::string &file) {
 std::size_t published_size(const std::string &programs, const std::string &binaries) {
   packs::Contents contents = contents_of(programs);
   contents.targets = contents_of(binaries).targets;
-  auto folder = builder::OciFolder::open_to_add(programs + ".oci", {});
+  auto folder = builder::FolderWriter::open(programs + ".published", {});
   must(folder.status());
-  const auto published = builder::publish_pack(contents, &*folder, {});
+  builder::PublishRequest request;
+  request.today = builder::today();
+  const auto published = builder::publish_pack(contents, &*folder, request);
   must(published.status());
-  std::size_t size = 0;
-  for (const builder::ArtifactLayer &layer : published->layers) size += layer.blob.size;
+  std::size_t size = published->programs.size;
+  for (const builder::PublishedPack &pack : published->packs) size += pack.delta.size;
   return size;
 }
 

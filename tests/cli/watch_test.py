@@ -183,19 +183,26 @@ class Watch(unittest.TestCase):
         self.assertLessEqual(machine.compiled() - before, JOBS + AT_ONCE * kills)
         self.assertEqual(machine.rungs(), {"exact"})
 
+    def replace_during_a_build(self, name, *more, code=0):
+        """Moves release.kiln to a name while a driver's update is built for; standard error."""
+        machine = self.machine
+        before = machine.compiled()
+        machine.update_driver("2")
+        with machine.start(*machine.words(*more)) as process:
+            while machine.compiled() == before and process.poll() is None:
+                time.sleep(0.001)
+            self.assertIsNone(process.poll(), "it ended before the replacement")
+            os.replace(machine.folder / "release.kiln", machine.folder / name)
+            _, err = process.communicate()
+        self.assertEqual(process.returncode, code, err)
+        return err
+
     def test_a_release_of_the_application_meanwhile_is_not_overwritten(self):
         machine = self.machine
         scripted.write_jobs(machine.folder, JOBS + 1)
         machine.run(KILN, "compile", "one.toml", "-o", "release.kiln")
-        before = machine.compiled()
-        machine.update_driver("2")
-        with machine.start(*machine.words()) as process:
-            while machine.compiled() == before and process.poll() is None:
-                time.sleep(0.001)
-            os.replace(machine.folder / "release.kiln", machine.folder / "app.kiln")
-            release = machine.pack()
-            _, err = process.communicate()
-        self.assertEqual(process.returncode, 1)
+        release = (machine.folder / "release.kiln").read_bytes()
+        err = self.replace_during_a_build("app.kiln", code=1)
         self.assertIn("app.kiln: replaced by another pack meanwhile", err)
         self.assertEqual(machine.pack(), release)
         report, _ = machine.watch()
@@ -205,14 +212,7 @@ class Watch(unittest.TestCase):
         machine = self.machine
         scripted.write_jobs(machine.folder, JOBS + 1)
         machine.run(KILN, "compile", "one.toml", "-o", "release.kiln")
-        before = machine.compiled()
-        machine.update_driver("2")
-        with machine.start(*machine.words("--base", "base.kiln")) as process:
-            while machine.compiled() == before and process.poll() is None:
-                time.sleep(0.001)
-            os.replace(machine.folder / "release.kiln", machine.folder / "base.kiln")
-            process.communicate()
-        self.assertEqual(process.returncode, 0)
+        self.replace_during_a_build("base.kiln", "--base", "base.kiln")
         report, _ = machine.watch("--base", "base.kiln")
         self.assertIn("base.kiln has changed", report["changed"])
         self.assertEqual((outcome(report), report["missing"]), ("built", 0))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln fleet publish and kiln fleet fetch: put a pack into a folder that devices fetch from, and
 // get one device's pack from there.
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "builder/base/this_process.hpp"
@@ -28,15 +30,11 @@ struct FetchArguments {
   bool json = false;
 };
 
-std::string label_of(const builder::PublishedPack &pack) {
-  return pack.key_hash.empty() ? "programs alone" : pack.label();
-}
-
 nlohmann::json packs_json(const builder::PublishedIndex &index) {
   nlohmann::json packs = nlohmann::json::array();
   for (const builder::PublishedPack &pack : index.packs) {
     packs.push_back({{"key_hash", pack.key_hash},
-                     {"target", label_of(pack)},
+                     {"target", pack.label()},
                      {"delta_size", pack.delta.size},
                      {"size", pack.size},
                      {"blake2b", pack.blake2b}});
@@ -47,7 +45,7 @@ nlohmann::json packs_json(const builder::PublishedIndex &index) {
 std::string published_text(const std::string &to, const builder::PublishedIndex &index) {
   std::string text = fmt::format("{:>12} bytes  programs\n", index.programs.size);
   for (const builder::PublishedPack &pack : index.packs) {
-    text += fmt::format("{:>12} bytes  {}\n", pack.delta.size, label_of(pack));
+    text += fmt::format("{:>12} bytes  {}\n", pack.delta.size, pack.label());
   }
   return text + fmt::format("{}: revision {}{}\n", to, index.revision,
                             index.expires.empty() ? "" : ", signed until " + index.expires);
@@ -63,11 +61,6 @@ std::vector<builder::Signer> signers(const std::vector<std::string> &secret_keys
   return made;
 }
 
-bool is_folder(const std::string &path) {
-  std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored);
-}
-
 int run_publish(const PublishArguments &options) {
   builder::PublishRequest request = options.request;
   request.signers = signers(options.secret_keys);
@@ -76,7 +69,9 @@ int run_publish(const PublishArguments &options) {
     return fail(s);
   }
   packs::Contents contents;
-  if (!is_folder(options.pack)) {
+  std::error_code ignored;
+  const bool is_published = std::filesystem::is_directory(options.pack, ignored);
+  if (!is_published) {
     auto pack = open_pack(options.pack);
     if (!pack.ok()) return fail(pack.status());
     contents = std::move(pack->contents);
@@ -85,7 +80,7 @@ int run_publish(const PublishArguments &options) {
     complain("waiting for another command that writes to " + where);
   });
   if (!writer.ok()) return fail(writer.status());
-  if (is_folder(options.pack)) {
+  if (is_published) {
     builder::allow_many_files();  // each target's pack stays open
     Status s =
         builder::published_contents(builder::PublishedFolder(options.pack), writer->scratch(""))
@@ -129,12 +124,12 @@ int run_fetch(const FetchArguments &options) {
     print(nlohmann::json{{"schema", 1},
                          {"output", options.output},
                          {"revision", fetched->revision},
-                         {"target", label_of(pack)},
+                         {"target", pack.label()},
                          {"size", pack.size},
                          {"blake2b", pack.blake2b}});
   } else {
     print(fmt::format("{}: revision {}, {}; {} bytes, BLAKE2b {}\n", options.output,
-                      fetched->revision, label_of(pack), pack.size, pack.blake2b));
+                      fetched->revision, pack.label(), pack.size, pack.blake2b));
   }
   return kDone;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings the manifest, the index, and the two files of which apply_delta() makes the pack; each is
-// checked before it is used.
+// Fetches manifest, index, programs and one delta, checks each, and applies the delta.
 #include "builder/fleet/delivery/fetch.hpp"
 
 #include <algorithm>
@@ -134,8 +133,7 @@ Status trust(const std::string &text, const std::vector<std::string> &signatures
   if (!keys.ok()) return {Code::failed, request.keys + ": " + keys.status().message};
   if (Status s = check_index_signatures(text, signatures, *keys); !s.ok()) return s;
   if (index.revision >= request.smallest_revision && !index.keys.empty()) {
-    std::string next;
-    for (const std::string &line : index.keys) next += line + "\n";
+    const std::string next = trusted_keys_text(index.keys);
     Status s = next == *present ? Status() : as_failed(write_whole_file(request.keys, next));
     if (!s.ok()) return s;
   }

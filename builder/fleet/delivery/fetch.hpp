@@ -19,8 +19,8 @@ struct FetchRequest {
   std::string cache;
   std::string target;  // as in choose_pack()
   std::uint64_t smallest_revision = 0;
-  // File of the device's trusted keys, one of which must have signed the index; replaced by the
-  // keys that the index names. Empty: every index is believed.
+  // File of trusted keys: one of them must have signed the index. If the index names new keys, they
+  // replace the file. Empty: signatures are not checked.
   std::string keys;
   std::string today;
 };

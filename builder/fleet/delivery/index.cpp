@@ -23,15 +23,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PublishedIndex, schema, revision, created, ex
 namespace {
 
 constexpr const char *kDate = "%Y-%m-%d";
-constexpr std::uint64_t kMaxRevision = 999'999'999'999'999'999;
 
 std::string date_text(const std::tm &date) {
   std::array<char, 32> text{};
   return {text.data(), std::strftime(text.data(), text.size(), kDate, &date)};
-}
-
-bool are_hex_digits(const std::string &text, std::size_t size) {
-  return text.size() == size && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
 bool is_sound(const PublishedIndex &index) {
@@ -77,7 +72,13 @@ Status untrusted(const std::string &why) { return {Code::untrusted, why}; }
 
 }  // namespace
 
-std::string PublishedPack::label() const { return fmt::format("{} (driver {})", device, driver); }
+std::string PublishedPack::label() const {
+  return key_hash.empty() ? "programs alone" : fmt::format("{} (driver {})", device, driver);
+}
+
+bool are_hex_digits(const std::string &text, std::size_t size) {
+  return text.size() == size && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
 
 bool is_date(const std::string &text) {
   std::tm date{};
@@ -140,6 +141,12 @@ Result<std::vector<packs::PublicKey>> read_trusted_keys(const std::string &text)
   return keys;
 }
 
+std::string trusted_keys_text(const std::vector<std::string> &lines) {
+  std::string text;
+  for (const std::string &line : lines) text += line + "\n";
+  return text;
+}
+
 Status check_index_signatures(const std::string &text, const std::vector<std::string> &signatures,
                               const std::vector<packs::PublicKey> &keys) {
   if (signatures.empty()) return untrusted("the index is not signed");
@@ -149,9 +156,7 @@ Status check_index_signatures(const std::string &text, const std::vector<std::st
   const auto index = read_index_json(text);
   if (!index.ok()) return index.status();
   if (index->keys.empty()) return {};
-  std::string lines;
-  for (const std::string &line : index->keys) lines += line + "\n";
-  const auto next = read_trusted_keys(lines);
+  const auto next = read_trusted_keys(trusted_keys_text(index->keys));
   if (!next.ok()) return untrusted("the index names keys that cannot be read");
   if (is_signed_by(text, signatures, *next)) return {};
   return untrusted("the index is not signed by a key that it names: " + key_names(*next));

@@ -30,26 +30,32 @@ struct PublishedPack {
   std::string blake2b;                           // of the pack
   std::uint64_t size = 0;                        // of the pack
 
-  // Returns "device (driver version)".
+  // Returns "device (driver version)", or "programs alone" for any other device.
   std::string label() const;
   bool operator==(const PublishedPack &) const = default;
 };
 
+inline constexpr std::uint64_t kMaxRevision = 999'999'999'999'999'999;
+
 // Dates are YYYY-MM-DD, by UTC, and compare as texts.
 struct PublishedIndex {
   int schema = 1;
-  std::uint64_t revision = 0;  // 1 to 999,999,999,999,999,999
+  std::uint64_t revision = 0;  // 1 to kMaxRevision
   std::string created;
   std::string expires;            // the first day on which devices refuse it; empty: none
   std::vector<std::string> keys;  // lines of public keys that devices trust from now on, or none
   Blob programs;                  // a pack without targets
   std::vector<PublishedPack> packs;
 
+  bool operator==(const PublishedIndex &) const = default;
   // Whether the two have the same programs and packs.
   bool has_contents_of(const PublishedIndex &other) const {
     return programs == other.programs && packs == other.packs;
   }
 };
+
+// Whether the text is `size` lower-case hexadecimal digits, as the names of files are.
+bool are_hex_digits(const std::string &text, std::size_t size);
 
 bool is_date(const std::string &text);
 std::string today();
@@ -63,16 +69,18 @@ Result<PublishedIndex> read_index_json(const std::string &text);
 // with Code::bad_argument if several do.
 Result<PublishedPack> choose_pack(const PublishedIndex &index, const std::string &word);
 
-// Reads a device's trusted keys: lines of public keys, of which minisign's comments are left out.
-// Fails with Code::bad_argument for another line, and if there is no key.
+// Reads a file of trusted keys: one public key per line. Skips minisign's comment lines. Fails with
+// Code::bad_argument for any other line, and if there is no key.
 Result<std::vector<packs::PublicKey>> read_trusted_keys(const std::string &text);
+// Returns such a file's text.
+std::string trusted_keys_text(const std::vector<std::string> &lines);
 
-// Checks that one of `keys` signed the index, and, if the index names other keys, that one of those
-// did, too. Fails with Code::untrusted.
+// Fails with Code::untrusted unless one of `keys` signed the index and, if the index names new
+// keys, one of these signed it, too.
 Status check_index_signatures(const std::string &text, const std::vector<std::string> &signatures,
                               const std::vector<packs::PublicKey> &keys);
 
-// Checks that the day is one between creation and expiry. Fails with Code::untrusted.
+// Fails with Code::untrusted before the day of creation, and from the day of expiry on.
 Status check_index_dates(const PublishedIndex &index, const std::string &today);
 
 }  // namespace kiln::builder

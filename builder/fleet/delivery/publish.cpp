@@ -77,7 +77,9 @@ class Publisher {
     index_.created = request_.today;
     index_.expires = request_.expires;
     index_.keys = request_.keys;
-    if (index_.revision == 0) return refused("a revision is a number of 1 to 18 digits, and not 0");
+    if (index_.revision == 0 || index_.revision > kMaxRevision) {
+      return refused("a revision is a number of 1 to 18 digits, and not 0");
+    }
     if (index_.revision < last) {
       return refused(
           fmt::format("revision {} is older than {}, which is published", index_.revision, last));

@@ -13,11 +13,11 @@
 #include <fmt/format.h>
 #include <sodium.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include "builder/base/whole_file.hpp"
 #include "kiln/packs/descriptor.hpp"
+#include "kiln/packs/files.hpp"
 #include "kiln/packs/text.hpp"
 
 namespace kiln::builder {
@@ -78,29 +78,25 @@ json descriptor(const Blob &blob, const char *type) {
   return {{"mediaType", type}, {"digest", kDigestPrefix + blob.sha256}, {"size", blob.size}};
 }
 
-bool is_blob_name(const std::string &name) {
-  return name.size() == 64 && name.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
 // Throws json::exception. The digest names a file, and must not name another one.
 Blob read_descriptor(const json &value) {
   const std::string digest = value.at("digest");
   const std::size_t prefix = std::strlen(kDigestPrefix);
   Blob blob{digest.starts_with(kDigestPrefix) ? digest.substr(prefix) : "", value.at("size")};
-  if (!is_blob_name(blob.sha256)) blob.sha256.clear();
+  if (!are_hex_digits(blob.sha256, 64)) blob.sha256.clear();
   return blob;
 }
 
 Status sync_folder(const std::string &path) {
   const packs::Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder && (fsync(folder.get()) == 0 || errno == EINVAL)) return {};
+  if (folder && packs::sync_folder(folder.get())) return {};
   return system_fault(path, errno);
 }
 
 }  // namespace
 
 std::string manifest_json(const PublishedManifest &manifest) {
-  json layers = {descriptor(manifest.index, kIndexType)};
+  json layers = json::array({descriptor(manifest.index, kIndexType)});
   for (const Blob &blob : manifest.signatures) layers.push_back(descriptor(blob, kSignatureType));
   for (const Blob &blob : manifest.parts) layers.push_back(descriptor(blob, kPartType));
   return json{{"schemaVersion", 2},
@@ -171,7 +167,7 @@ void PublishedFolder::remove_other_files(const std::vector<PublishedManifest> &m
   std::error_code ignored;
   for (const auto &file : fs::directory_iterator(path_, ignored)) {
     const std::string name = file.path().stem().string();  // a part that curl left is NAME.part
-    if (is_blob_name(name) && !needed.contains(file.path().filename().string())) {
+    if (are_hex_digits(name, 64) && !needed.contains(file.path().filename().string())) {
       fs::remove(file.path(), ignored);
     }
   }

@@ -20,7 +20,8 @@ struct WatchOptions {
   std::string base;  // pack with the programs; empty: the pack's own
   std::string from;  // URL, published folder or folder of packs; empty: nothing is fetched
   std::uint64_t smallest_revision = 0;
-  // File of keys, one of which must have signed the index, or a pack of a folder of packs.
+  // File of trusted keys: one of them must have signed the index or, in a folder of packs, the
+  // pack.
   std::string keys;
   std::string selector;
   bool no_build = false;
