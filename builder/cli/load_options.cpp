@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens the pack, and finds the program, variant and device that are named.
 #include "builder/cli/load_options.hpp"
 
 #include <algorithm>

@@ -34,6 +34,17 @@ def skip(reason):
     sys.exit(77)
 
 
+def need_small_folders(case):
+    """Skips the case where bwrap cannot mount, as in a chroot."""
+    try:
+        done = subprocess.run(["bwrap", "--dev-bind", "/", "/", "true"], stderr=subprocess.PIPE,
+                              text=True, check=False)
+    except FileNotFoundError:
+        case.skipTest("bwrap is not installed")
+    if done.returncode != 0:
+        case.skipTest(done.stderr.strip())
+
+
 def need(*libraries):
     """Skips where a driver cannot be loaded, tried in a process of its own."""
     for library in libraries:

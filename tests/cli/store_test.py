@@ -12,7 +12,6 @@ driver or a tool is not installed.
 import contextlib
 import json
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -206,8 +205,7 @@ class Places(unittest.TestCase):
             seen = now
 
     def test_on_a_full_disk_the_build_goes_on_without_it(self):
-        if shutil.which("bwrap") is None:
-            scripted.skip("bwrap is not installed")
+        scripted.need_small_folders(self)
         place = Place("libRusticlOpenCL.so.1", jobs=2)
         (place.folder / "small").mkdir()
         small = ("bwrap", "--dev-bind", "/", "/", "--size", "65536", "--tmpfs",

@@ -226,8 +226,7 @@ class Watch(unittest.TestCase):
             process.kill()
 
     def test_a_full_disk_keeps_the_old_pack(self):
-        if shutil.which("bwrap") is None:
-            self.skipTest("bwrap is not installed")
+        scripted.need_small_folders(self)
         machine = self.machine
         (machine.folder / "small").mkdir()
         machine.update_driver("2")
