@@ -272,12 +272,13 @@ Result<OverlayBuild> build_overlay(const std::string &overlay,
   if (Status s = sweep(overlay, devices, &out); !s.ok()) return s;
   const auto waiting = cached::count_programs(overlay);
   if (!waiting.ok()) return waiting.status();
-  if (waiting->all_noted() == 0) return out;
   BuildOptions own = options;
   own.store = {is_shared ? "" : noted_folder(overlay) + kStore};
   for (const DeviceInfo &device : devices) {
+    if (waiting->all_noted() == 0) break;
     if (Status s = build_for(overlay, device, own, observer, &out); !s.ok()) return s;
   }
+  // An earlier build's, too, that was killed after its last program.
   std::error_code error;
   for (fs::directory_iterator i(noted_folder(overlay), error), end; !error && i != end;
        i.increment(error)) {

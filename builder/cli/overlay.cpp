@@ -204,15 +204,16 @@ int build(const OverlayArguments &given) {
   if (lock.is_refused()) return kDone;
   const auto counts = cached::count_programs(options.folder);
   if (!counts.ok()) return fail(counts.status());
-  builder::OverlayBuild result;
+  std::vector<builder::DeviceInfo> devices;
   if (counts->all_noted() != 0) {
     if (Status s = leave_out_driver_variables(); !s.ok()) return fail(s);
-    const auto devices = find_devices("");
-    if (!devices.ok()) return fail(devices.status());
-    auto built = build_all(options, *devices);
-    if (!built.ok()) return fail(built.status());
-    result = *std::move(built);
+    auto found = find_devices("");
+    if (!found.ok()) return fail(found.status());
+    devices = *std::move(found);
   }
+  const auto built = build_all(options, devices);
+  if (!built.ok()) return fail(built.status());
+  const builder::OverlayBuild &result = *built;
   if (!options.key.empty()) {
     const Status status = sign_for_others(shared, options.folder, options.key);
     if (!status.ok()) return fail(status);

@@ -35,14 +35,15 @@ TOOLS = ("clang-15", "clang++-15", "ld.lld-15", "llvm-ar-15")
 # libdl.map.txt; only those that Kiln calls.
 BIONIC = set("""
     __cxa_atexit __cxa_finalize __errno __stack_chk_fail __stack_chk_guard __system_property_get
-    calloc clock_gettime close closedir dladdr dlclose dlerror dlopen dl_iterate_phdr dlsym fcntl
-    fdopendir flock free fstat fstat64 fstatat fstatat64 fsync ftruncate ftruncate64 futimens
-    geteuid getpid ioctl lseek lseek64 lstat lstat64 malloc memchr memcmp memcpy memmove memset
-    mkdir open open64 openat openat64 pread pread64 pthread_mutex_lock pthread_mutex_trylock
-    pthread_mutex_unlock pthread_rwlock_rdlock pthread_rwlock_trywrlock pthread_rwlock_unlock
-    pthread_sigmask pwrite pwrite64 readdir readdir64 readlink realloc renameat sigaddset
-    sigemptyset sigismember sigpending sigtimedwait snprintf stat stat64 strchr strcmp strerror
-    strlen strncmp strnlen strrchr strstr strtoul strtoull time uname unlinkat write""".split())
+    calloc clock_gettime close closedir dladdr dlclose dlerror dlopen dl_iterate_phdr dlsym
+    fcntl fdopendir flock free fstat fstat64 fstatat fstatat64 fsync ftruncate ftruncate64
+    futimens getcwd geteuid getpid ioctl lseek lseek64 lstat lstat64 malloc memchr memcmp memcpy
+    memmove memset mkdir open open64 openat openat64 pread pread64 pthread_mutex_lock
+    pthread_mutex_trylock pthread_mutex_unlock pthread_rwlock_rdlock pthread_rwlock_trywrlock
+    pthread_rwlock_unlock pthread_sigmask pwrite pwrite64 readdir readdir64 readlink realloc
+    renameat sigaddset sigemptyset sigismember sigpending sigtimedwait snprintf stat stat64
+    strchr strcmp strerror strlen strncmp strnlen strrchr strstr strtoul strtoull time uname
+    unlinkat write""".split())
 # What glibc's headers call otherwise.
 GLIBC = {"__errno_location": "__errno", "fcntl64": "fcntl"}
 # Brought by the NDK's libc++_static.a, by Clang's builtins and by crtbegin_so.o; of libstdc++'s
