@@ -223,26 +223,14 @@ const char *need_name(builder::Need need) {
   return "";
 }
 
-// Returns for each job whether the store has it; false for all jobs if the store cannot be used.
-std::vector<bool> in_store(const builder::BuildOptions &options, const packs::Contents &base,
-                           const std::vector<builder::DeviceInfo> &devices,
-                           const std::vector<builder::Job> &plan) {
-  auto stored = builder::stored_jobs(base, devices, plan, options);
-  if (stored.ok()) return *std::move(stored);
-  complain("going on without the store: " + stored.status().message);
-  return std::vector<bool>(plan.size(), false);
-}
-
 // Prints the jobs that a build would run, and why each is needed.
 void print_plan(const BuildArguments &options, const packs::Contents &base,
                 const std::vector<builder::DeviceInfo> &devices, const packs::Contents &earlier) {
-  packs::Contents records;
-  packs::merge_records(base, &records);
-  packs::merge_records(earlier, &records);
-  builder::BuildOptions build = options.build;
-  build.tunings = std::move(records.tunings);
-  const auto plan = builder::make_plan(base, devices, earlier.targets, build);
-  const std::vector<bool> stored = in_store(build, base, devices, plan);
+  const builder::JobPlan planned = builder::plan_build(base, devices, earlier, options.build);
+  if (!planned.store_status.ok()) {
+    complain("going on without the store: " + planned.store_status.message);
+  }
+  const auto &[plan, stored, ignored] = planned;
   nlohmann::json jobs = nlohmann::json::array();
   std::size_t other_shards = 0;
   for (std::size_t i = 0; i < plan.size(); ++i) {
@@ -297,13 +285,12 @@ Status write_elsewhere(const BuildArguments &options, const packs::Contents &con
 
 // Writes the pack together with the contents now at the output's path, to which another command may
 // have added.
-Status write(const BuildArguments &options, const builder::Refused &refused,
-             packs::Contents *contents) {
+Status write(const BuildArguments &options, builder::BuildResult *result) {
   const packs::FolderLock lock = lock_output(options.output);
   auto now = earlier_contents(options);
+  packs::Contents *contents = &result->contents;
   if (!now.ok()) return write_elsewhere(options, *contents, now.status());
-  builder::drop_refused(refused, &*now);
-  builder::keep_earlier(*now, contents);
+  result->keep(*now);
   packs::merge_records(*now, contents);  // measurements outlive a build
   Status status = write_output(*contents, options.output, options.write);
   return status.ok() ? status : write_elsewhere(options, *contents, std::move(status));
@@ -423,12 +410,17 @@ int run(const BuildArguments &options) {
     complain(fmt::format("{}: limits not checked: the compiler tells no {}",
                          builder::printable_line(one.job), one.text));
   }
+  if (result.stale != 0) {
+    complain(count(result.stale, "proof") +
+             " of binaries for other devices dropped: the arguments, sizes, tolerance or reference "
+             "have changed");
+  }
   for (const builder::VariantFailure &failure : base->failures) {  // already printed
     result.failures.push_back({failure.program + "/" + failure.variant, failure.status.message});
   }
   const bool up_to_date = is_up_to_date(options, &*earlier, &result);
   if (!up_to_date) {
-    if (Status s = write(options, result.refused, &result.contents); !s.ok()) return fail(s);
+    if (Status s = write(options, &result); !s.ok()) return fail(s);
   }
   print_summary(options, result, up_to_date, exit_code, &events);
   if (result.store_status.ok()) keep_store_small(options);

@@ -111,7 +111,7 @@ void BuildProgress::started(const builder::ObservedJob &job, std::size_t /*worke
 }
 
 void BuildProgress::ended(const builder::ObservedJob &job, const builder::JobEnd &end) {
-  if (end.origin == builder::Origin::reused) return;
+  if (end.how == builder::How::reused) return;
   ++done_;
   if (end.binary == nullptr) ++failed_;
   if (running_.erase(job.number) == 0) return;

@@ -64,9 +64,8 @@ bool knows_launches(const packs::Program &program, const packs::Variant &variant
   return variant.launches || plan_workload(program, variant, {64, 64, 1}, {}).ok();
 }
 
-bool knows_sizes(const packs::Program &program, const packs::Variant &variant,
-                 const TunedSizes &tuned) {
-  return variant.local_size[0] != 0 || !variant.local_sizes.empty() || !tuned.empty() ||
+bool knows_sizes(const packs::Program &program, const packs::Variant &variant) {
+  return variant.local_size[0] != 0 || !variant.local_sizes.empty() ||
          knows_launches(program, variant);
 }
 

@@ -38,8 +38,7 @@ bool knows_launches(const packs::Program &program, const packs::Variant &variant
 
 // Returns whether launch_sizes() returns any size before a kernel is built, whose source may
 // require one.
-bool knows_sizes(const packs::Program &program, const packs::Variant &variant,
-                 const TunedSizes &tuned);
+bool knows_sizes(const packs::Program &program, const packs::Variant &variant);
 
 // Returns every work-group size that the runtime may choose for the variant's kernels (`limits` are
 // in their order): for the program's listed problem sizes and for rows and planes of the three size

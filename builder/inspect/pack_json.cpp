@@ -147,6 +147,8 @@ json finish_json(const packs::Finish &finish) {
           {"why_not_final", finish.why_not},
           {"proof", finish.proof},
           {"unproven", finish.unproven},
+          {"made_from", finish.made_from},
+          {"proved_by", finish.proved_by},
           {"finisher", finish.finisher},
           {"finish_microseconds", finish.microseconds},
           {"unfinished_size", finish.unfinished_size},

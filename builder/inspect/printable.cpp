@@ -44,8 +44,8 @@ std::string escaped(std::string_view text, std::string_view allowed) {
 void escape(std::string *text) { *text = printable_line(*text); }
 
 void escape(packs::Finish *finish) {
-  for (std::string *text :
-       {&finish->why_not, &finish->finisher, &finish->driver, &finish->proof, &finish->unproven}) {
+  for (std::string *text : {&finish->why_not, &finish->finisher, &finish->driver, &finish->proof,
+                            &finish->unproven, &finish->made_from, &finish->proved_by}) {
     escape(text);
   }
 }

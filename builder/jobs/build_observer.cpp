@@ -14,10 +14,10 @@ using nlohmann::json;
 // still_running() is called every second or a little later, so beats are at most 5 s apart.
 constexpr std::chrono::milliseconds kBeat{3500};
 
-const char *origin_name(Origin origin) {
-  switch (origin) {
-    case Origin::stored: return "stored";
-    case Origin::reused: return "reused";
+const char *name_of(How how) {
+  switch (how) {
+    case How::stored: return "stored";
+    case How::reused: return "reused";
     default: return "compiled";
   }
 }
@@ -58,9 +58,9 @@ void BuildEvents::waiting(const ObservedJob &job) { write_event("waiting", job_j
 
 void BuildEvents::ended(const ObservedJob &job, const JobEnd &end) {
   json members = job_json(job);
-  members["how"] = origin_name(end.origin);
-  if (end.origin == Origin::compiled) members["milliseconds"] = end.took.count();
-  if (end.origin != Origin::reused) ++done_;
+  members["how"] = name_of(end.how);
+  if (end.how == How::compiled) members["milliseconds"] = end.took.count();
+  if (end.how != How::reused) ++done_;
   if (end.binary != nullptr) {
     const packs::Finish &finish = end.binary->finish;
     members["final"] = finality_name(finish.finality);

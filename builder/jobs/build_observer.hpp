@@ -29,10 +29,10 @@ struct ObservedJob {
 
 // Origin of a job's result: from a driver or a compiler now, from the store, or from the pack that
 // stood at the output's place.
-enum class Origin { compiled, stored, reused };
+enum class How { compiled, stored, reused };
 
 struct JobEnd {
-  Origin origin = Origin::compiled;
+  How how = How::compiled;
   std::chrono::milliseconds took{0};     // for a job that was compiled
   const Status &status;                  // failed: there is no binary
   const packs::Binary *binary;           // or else the intermediate; null if the job failed

@@ -19,6 +19,7 @@
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/jobs/earlier.hpp"
 #include "builder/jobs/job.hpp"
+#include "builder/jobs/job_requests.hpp"
 #include "builder/jobs/job_store.hpp"
 #include "builder/machine/driver_caches.hpp"
 #include "builder/machine/opened_device.hpp"
@@ -28,7 +29,6 @@
 #include "builder/prove/proof.hpp"
 #include "builder/prove/result_check.hpp"
 #include "builder/statistics/statistics.hpp"
-#include "runtime/identity/requirements.hpp"
 
 namespace kiln::builder {
 
@@ -52,15 +52,10 @@ constexpr std::chrono::milliseconds kLook = 1s;  // how often an observer is tol
 struct Task {
   std::size_t number;  // in the plan
   std::string name;
-  const packs::Program &program;
-  const packs::Variant &variant;
-  const DeviceInfo &device;
-  TunedSizes tuned;
-  const packs::Bytes &device_entries;  // as in JobRequest
+  Job job;
+  JobRequest request;
+  Origin origin;
   const std::string &platform;
-  std::size_t place = 0;  // index of the program in the base pack
-  const ResultCheck *check = nullptr;
-  std::vector<Duplicate> duplicates{};
   std::optional<Claims::Claim> claim{};  // while it runs
   Clock::time_point start{};
   std::size_t worker = 0;  // number of the process that runs it
@@ -69,6 +64,8 @@ struct Task {
   bool left_out = false;  // it requires a proof but has none
   JobResult result{};     // valid once it is over; without a binary see `status`
   Status status{Code::process, "no process could be started"};
+
+  const packs::Variant &variant() const { return request.variant; }
 };
 
 const packs::Program &program_of(const packs::Contents &base, const Job &job) {
@@ -78,6 +75,35 @@ const packs::Program &program_of(const packs::Contents &base, const Job &job) {
 const packs::Variant &variant_of(const packs::Contents &base, const Job &job) {
   return base.programs[job.program].variants[job.variant];
 }
+
+std::string sources_in(const std::string &folder) { return folder + "/sources.kiln"; }
+
+// The plan of a build, and the requests of its jobs. `folder` is where run_tasks() is to write.
+// What is given must outlive this object.
+struct Planned {
+  Planned(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
+          const packs::Contents &earlier, const BuildOptions &build, const std::string &folder)
+      : options(with_measurements(base, earlier, build)),
+        requests(base, devices, options, build.references, build.input, sources_in(folder)) {
+    OriginOf origin_of;
+    if (!options.any_origin) origin_of = [&](const Job &job) { return requests.origin_of(job); };
+    plan = make_plan(base, devices, earlier.targets, options, origin_of);
+  }
+
+  // Both packs may have measurements.
+  static PlanOptions with_measurements(const packs::Contents &base, const packs::Contents &earlier,
+                                       PlanOptions options) {
+    packs::Contents records;
+    packs::merge_records(base, &records);
+    packs::merge_records(earlier, &records);
+    options.tunings = std::move(records.tunings);
+    return options;
+  }
+
+  const PlanOptions options;
+  const JobRequests requests;
+  std::vector<Job> plan;
+};
 
 std::vector<std::string> platforms_of(const std::vector<DeviceInfo> &devices) {
   std::vector<std::string> platforms;
@@ -110,69 +136,20 @@ std::vector<packs::Bytes> harvest_all_device_entries(const packs::Contents &base
   return device_entries;
 }
 
-// Variants with the same source, options and kernels: one binary serves them all.
-class Duplicates {
- public:
-  // `base` must outlive this object.
-  explicit Duplicates(const packs::Contents &base);
-
-  // Returns the duplicates of that variant which the device can run and whose reference adds a
-  // check: they belong to another program, or have other arguments or another tolerance. `checks`
-  // are the programs'.
-  std::vector<Duplicate> of(const packs::Program &program, const packs::Variant &variant,
-                            const DeviceInfo &device, const std::vector<ResultCheck> &checks) const;
-
- private:
-  struct Place {
-    std::size_t program;
-    const packs::Variant *variant;
-  };
-
-  const packs::Contents &base_;
-  std::unordered_map<packs::Digest, std::vector<Place>, HashOfDigest> places_;
-};
-
-Duplicates::Duplicates(const packs::Contents &base) : base_(base) {
-  for (std::size_t p = 0; p < base.programs.size(); ++p) {
-    for (const packs::Variant &variant : base.programs[p].variants) {
-      places_[variant.hash].push_back({p, &variant});
-    }
-  }
-}
-
-std::vector<Duplicate> Duplicates::of(const packs::Program &program, const packs::Variant &variant,
-                                      const DeviceInfo &device,
-                                      const std::vector<ResultCheck> &checks) const {
-  std::vector<Duplicate> duplicates;
-  for (const auto &[place, other] : places_.at(variant.hash)) {
-    const packs::Program &owner = base_.programs[place];
-    const bool alike = &owner == &program && other->arguments == variant.arguments &&
-                       other->tolerance == variant.tolerance;
-    if (other == &variant || alike || !checks[place].has_reference(owner, *other)) continue;
-    if (!runtime::check_requirements(other->requirements, device.capabilities).ok()) continue;
-    duplicates.push_back({&owner, other, &checks[place]});
-  }
-  return duplicates;
-}
-
 // Returns the tasks in the plan's order.
 std::vector<Task> make_tasks(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
-                             const std::vector<packs::Tuning> &tunings,
+                             const JobRequests &requests, const std::vector<Job> &plan,
+                             const BuildOptions &options,
                              const std::vector<packs::Bytes> &device_entries,
-                             const std::vector<std::string> &platforms,
-                             const std::vector<Job> &plan) {
+                             const std::vector<std::string> &platforms) {
   std::vector<Task> tasks;
-  const TuningsByVariant by_variant(tunings);
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const Job &job = plan[i];
     if (job.need != Need::compile) continue;
-    const DeviceInfo &device = devices[job.device];
-    const packs::Program &program = program_of(base, job);
-    const packs::Variant &variant = variant_of(base, job);
-    tasks.push_back({i, job_name(base, devices, job), program, variant, device,
-                     tuned_sizes(by_variant.of(program.name, variant.name), program.name,
-                                 variant.name, device.description.profile),
-                     device_entries[job.device], platforms[job.device], job.program});
+    tasks.push_back({i, job_name(base, devices, job), job, requests.of(job),
+                     requests.origin_of(job), platforms[job.device]});
+    tasks.back().request.device_entries = device_entries[job.device];
+    tasks.back().request.parallel = options.jobs > 1;
   }
   return tasks;
 }
@@ -184,45 +161,22 @@ std::vector<packs::Statistic> statistics_in(const JobResult &result) {
 }
 
 ObservedJob observed(const Task &task) {
-  return {task.number, task.name, task.program.name, task.variant.name, task.device.label()};
+  return {task.number, task.name, task.request.program.name, task.variant().name,
+          task.request.device.label()};
 }
 
 // Returns what the observer is told of the job's end.
 JobEnd end_of(const Task &task, std::chrono::milliseconds took) {
   const JobResult &made = task.result;
   const auto &binary = made.binary ? made.binary : made.intermediate;
-  return {task.stored ? Origin::stored : Origin::compiled,
+  return {task.stored ? How::stored : How::compiled,
           took,
           task.status,
           binary ? &*binary : nullptr,
           made.build_microseconds,
           made.load_microseconds,
           task.left_out,
-          &task.device_entries};
-}
-
-JobRequest request_of(const Task &task, const BuildOptions &options) {
-  JobRequest request{options, task.device, task.program, task.variant, task.tuned};
-  request.device_entries = task.device_entries;
-  request.check = task.check;
-  request.duplicates = task.duplicates;
-  request.parallel = options.jobs > 1;
-  if (needs_proof(task.variant))
-    request.gpu_archs.clear();  // code that was not launched has no proof
-  return request;
-}
-
-// Returns the checks, to which the tasks point from then on. `sources` is as in find_checks().
-std::vector<ResultCheck> set_checks(const packs::Contents &base, const BuildOptions &options,
-                                    const std::string &sources, std::vector<Task> *tasks) {
-  std::vector<ResultCheck> checks =
-      find_checks(base.programs, options.references, options.input, sources);
-  const Duplicates duplicates(base);
-  for (Task &task : *tasks) {
-    task.check = &checks[task.place];
-    task.duplicates = duplicates.of(task.program, task.variant, task.device, checks);
-  }
-  return checks;
+          &task.request.device_entries};
 }
 
 // A run of the tasks from the first to the last: each is taken from the store, run, or left to
@@ -235,7 +189,7 @@ class TaskRun {
       : tasks_(tasks),
         options_(options),
         observer_(observer),
-        runner_([&](std::size_t place) { return request_of(tasks[place], options); }, folder),
+        runner_([&](std::size_t place) { return tasks[place].request; }, folder),
         pool_(
             std::clamp<std::size_t>(options.jobs, 1, tasks.size()),
             [this](std::size_t place) { return runner_.run(place); },
@@ -266,7 +220,7 @@ class TaskRun {
  private:
   Action action_at(std::size_t place) const {
     const Task &task = tasks_[place];
-    return store_.is_open() ? action_of(request_of(task, options_), task.platform) : Action("");
+    return store_.is_open() ? action_of(task.request, task.origin, task.platform) : Action("");
   }
 
   // Returns whether the answer may be stored: it comes from the job, and not from an I/O error, a
@@ -279,8 +233,8 @@ class TaskRun {
       case Code::no_opencl: return false;
       default: break;
     }
-    const bool links = options_.finish && task.device.virtual_device == nullptr &&
-                       task.device.description.finishing == runtime::Finishing::linker;
+    const bool links = options_.finish && task.request.device.virtual_device == nullptr &&
+                       task.request.device.description.finishing == runtime::Finishing::linker;
     return !links || answer.contains("error") || answer.contains("binary");
   }
 
@@ -316,23 +270,26 @@ class TaskRun {
 
   void take(Task *task, const nlohmann::json &answer) {
     task->status = status_from(answer);
-    if (task->status.ok()) task->result = job_result(task->variant, answer);
-    const bool requires_proof = needs_proof(task->variant);
+    if (task->status.ok()) task->result = job_result(task->variant(), answer);
+    const bool requires_proof = needs_proof(task->variant());
     if (task->status.ok() && (options_.require_proof || requires_proof)) {
       task->status = drop_unproven(&task->result, requires_proof);
       task->left_out = requires_proof && !task->status.ok();  // which is no failure
       if (task->left_out) task->status.code = Code::requirement;
     }
-    if (const std::string beyond = beyond_limits(task->variant, statistics_in(task->result));
+    if (const std::string beyond = beyond_limits(task->variant(), statistics_in(task->result));
         !beyond.empty()) {
       task->status = Status(Code::failed, beyond);
       task->result = {};
     }
-    if (task->result.binary) spill_.take(&*task->result.binary);
-    if (task->result.intermediate) spill_.take(&*task->result.intermediate);
-    for (JobResult::OtherGpu &gpu : task->result.other_gpus) {
-      if (gpu.binary) spill_.take(&*gpu.binary);
-    }
+    const auto keep = [&](std::optional<packs::Binary> *binary) {
+      if (!*binary) return;
+      task->origin.note_in(&(*binary)->finish);
+      spill_.take(&**binary);
+    };
+    keep(&task->result.binary);
+    keep(&task->result.intermediate);
+    for (JobResult::OtherGpu &gpu : task->result.other_gpus) keep(&gpu.binary);
     task->over = true;
     observer_.ended(observed(*task), end_of(*task, task->stored ? 0ms : since(*task)));
   }
@@ -370,13 +327,12 @@ class TaskRun {
 Status run_tasks(const packs::Contents &base, std::vector<Task> &tasks, const BuildOptions &options,
                  const std::string &folder, BuildObserver &observer, BuildResult *result) {
   if (tasks.empty()) return {};
-  const std::string sources = folder + "/sources.kiln";
-  if (Status s = write_sources(base.programs, sources); !s.ok()) return s;
-  const auto checks = set_checks(base, options, sources, &tasks);
+  if (Status s = write_sources(base.programs, sources_in(folder)); !s.ok()) return s;
   std::set<std::string> missing;
   for (const Task &task : tasks) {
-    const bool launches = task.device.virtual_device == nullptr;
-    if (launches && !task.check->missing.empty()) missing.insert(task.check->missing);
+    const bool launches = task.request.device.virtual_device == nullptr;
+    const ResultCheck &check = *task.request.check;
+    if (launches && !check.off && !check.missing.empty()) missing.insert(check.missing);
   }
   result->missing_references.assign(missing.begin(), missing.end());
   result->store_status = TaskRun(tasks, options, observer, folder).run();
@@ -419,21 +375,23 @@ class Collector {
   }
 
   void made(Task *task) {
+    result_.wanted.insert(
+        {{task->request.device.description.key.text(), task->variant().hash}, task->origin});
     JobResult &made = task->result;
     if (!made.binary && !made.intermediate) {
       (task->left_out ? result_.left_out : result_.failures)
           .push_back({task->name, std::move(task->status.message)});
-      result_.refused.insert({task->device.description.key.text(), task->variant.hash});
       return;
     }
     ++(task->stored ? result_.stored : result_.compiled);
-    note_unmeasured(task->variant, statistics_in(made), task->name);
-    packs::Target &target = target_of(task->device);
+    note_unmeasured(task->variant(), statistics_in(made), task->name);
+    packs::Target &target = target_of(task->request.device);
     const packs::Finish &finish = (made.binary ? *made.binary : *made.intermediate).finish;
     if (finish.finality == packs::Finality::no) {
       result_.unfinished.push_back({task->name, finish.why_not});
     }
-    if (!task->device_entries.empty()) target.auxiliary = packs::BlobSource(task->device_entries);
+    const packs::Bytes &entries = task->request.device_entries;
+    if (!entries.empty()) target.auxiliary = packs::BlobSource(entries);
     if (made.binary) {
       // This device's own binary replaces one that another device made for it.
       if (held_[target.key].erase(made.binary->variant) != 0) {
@@ -462,7 +420,7 @@ class Collector {
   }
 
   void add_for_other_gpu(const Task &task, JobResult::OtherGpu *gpu) {
-    const DeviceInfo device = describe_other_gpu(task.device, gpu->compute_capability);
+    const DeviceInfo device = describe_other_gpu(task.request.device, gpu->compute_capability);
     if (!gpu->binary) {
       result_.failures.push_back({task.name + ", for compute capability " +
                                       device.identity.text(runtime::Field::compute_capability),
@@ -531,23 +489,20 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
   BuildObserver &watcher = observer != nullptr ? *observer : nobody;
   BuildResult result;
   result.contents = base;
-  packs::Contents records;  // both have measurements
-  packs::merge_records(base, &records);
-  packs::merge_records(earlier, &records);
-  PlanOptions how = options;
-  how.tunings = records.tunings;
-  const std::vector<Job> plan = make_plan(base, devices, earlier.targets, how);
-  watcher.planned(count_jobs(plan), options.jobs);
   const auto folder = TemporaryFolder::make();  // without it the jobs fail
-  const std::string opened = folder.ok() ? folder->path() + "/opened" : "";
+  const std::string scratch = folder.ok() ? folder->path() : "";
+  const Planned planned(base, devices, earlier, options, scratch);
+  const std::vector<Job> &plan = planned.plan;
+  watcher.planned(count_jobs(plan), options.jobs);
+  const std::string opened = folder.ok() ? scratch + "/opened" : "";
   const std::vector<packs::Bytes> device_entries =
       harvest_all_device_entries(base, devices, plan, options, opened);
   begin_caches_with(opened);
   const std::vector<std::string> platforms = platforms_of(devices);
   std::vector<Task> tasks =
-      make_tasks(base, devices, records.tunings, device_entries, platforms, plan);
+      make_tasks(base, devices, planned.requests, plan, options, device_entries, platforms);
   Status status = folder.status();
-  if (status.ok()) status = run_tasks(base, tasks, options, folder->path(), watcher, &result);
+  if (status.ok()) status = run_tasks(base, tasks, options, scratch, watcher, &result);
   if (!status.ok()) {
     for (Task &task : tasks) task.status = status;
   }
@@ -569,41 +524,54 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
           judged.ok() ? collector.reuse(job, variant_of(base, job).hash) : nullptr;
       watcher.ended({i, name, program_of(base, job).name, variant_of(base, job).name,
                      devices[job.device].label()},
-                    {Origin::reused, 0ms, judged, binary});
+                    {How::reused, 0ms, judged, binary});
     } else {
       collector.made(&*task++);
     }
   }
   collector.finish();
-  keep_earlier(earlier, &result.contents);
-  if (!options.require_proof) result.refused.clear();
-  drop_refused(result.refused, &result.contents);
+  if (options.any_origin) {
+    for (auto &[job, origin] : result.wanted) origin = {};
+  } else {
+    result.proofs = planned.requests.proofs();
+  }
+  result.require_proof = options.require_proof;
+  result.keep(earlier);
   return result;
 }
 
-Result<std::vector<bool>> stored_jobs(const packs::Contents &base,
-                                      const std::vector<DeviceInfo> &devices,
-                                      const std::vector<Job> &plan, const BuildOptions &options) {
-  std::vector<bool> stored(plan.size(), false);
-  std::error_code error;
-  if (!std::filesystem::exists(options.store.file, error)) return stored;
-  const auto opened = TemporaryFolder::make();
-  if (!opened.ok()) return opened.status();
-  const std::vector<packs::Bytes> device_entries =
-      harvest_all_device_entries(base, devices, plan, options, opened->path());
-  const std::vector<std::string> platforms = platforms_of(devices);
-  std::vector<Task> tasks =
-      make_tasks(base, devices, options.tunings, device_entries, platforms, plan);
-  const auto checks = set_checks(base, options, "", &tasks);
-  JobStore store(options.store);
-  if (!store.status().ok()) return store.status();
-  auto task = tasks.begin();
-  for (std::size_t i = 0; i < plan.size(); ++i) {
-    if (plan[i].need != Need::compile) continue;
-    stored[i] = store.has(action_of(request_of(*task, options), task->platform));
-    ++task;
+void BuildResult::keep(packs::Contents earlier) {
+  for (packs::Target &target : earlier.targets) {
+    const auto is_dropped = [&](const packs::Binary &binary) {
+      const auto own = wanted.find({target.key, binary.variant});
+      if (own == wanted.end()) return false;
+      return unfit(binary.finish, own->second) || (require_proof && binary.finish.proof.empty());
+    };
+    std::erase_if(target.binaries, is_dropped);
+    std::erase_if(target.intermediates, is_dropped);
   }
-  return stored;
+  stale += keep_earlier(earlier, proofs, &contents);
+}
+
+JobPlan plan_build(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
+                   const packs::Contents &earlier, const BuildOptions &options) {
+  Planned planned(base, devices, earlier, options, "");
+  JobPlan out{std::move(planned.plan), {}, {}};
+  out.stored.assign(out.jobs.size(), false);
+  std::error_code error;
+  if (!std::filesystem::exists(options.store.file, error)) return out;
+  const auto opened = TemporaryFolder::make();
+  if (!opened.ok()) return out;
+  const std::vector<packs::Bytes> device_entries =
+      harvest_all_device_entries(base, devices, out.jobs, options, opened->path());
+  const std::vector<std::string> platforms = platforms_of(devices);
+  JobStore store(options.store);
+  out.store_status = store.status();
+  for (const Task &task :
+       make_tasks(base, devices, planned.requests, out.jobs, options, device_entries, platforms)) {
+    out.stored[task.number] = store.has(action_of(task.request, task.origin, task.platform));
+  }
+  return out;
 }
 
 std::vector<FailureGroup> group_failures(const std::vector<JobFailure> &failures) {

@@ -4,10 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "builder/jobs/action.hpp"
 #include "builder/jobs/build_observer.hpp"
 #include "builder/jobs/earlier.hpp"
 #include "builder/jobs/job_store.hpp"
@@ -61,9 +64,17 @@ struct BuildResult {
   std::size_t stored = 0;  // binaries that the store had
   std::size_t reused = 0;
   std::size_t skipped = 0;
-  Refused refused;               // failed jobs, if proof is required; not kept from an earlier pack
+  // Of jobs that ran: by the target's key and the variant's hash the origin of what was to be made.
+  std::map<std::pair<std::string, packs::Digest>, Origin> wanted{};
+  bool require_proof = false;
+  ProofOrigins proofs{};         // of the base's variants
+  std::size_t stale = 0;         // earlier binaries of other jobs that lost their proof
   std::size_t other_shards = 0;  // jobs left to other shards
   Status store_status{};         // why the store was not used, or no longer used
+
+  // Adds what an earlier pack has beside this result, as keep_earlier() does. Of jobs that ran
+  // leaves out binaries of another origin and, if a proof is required, those without one.
+  void keep(packs::Contents earlier);
 };
 
 // Runs the plan for `devices`, which list_devices() returned. `earlier` holds the contents of the
@@ -85,12 +96,16 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
                              const packs::Contents &earlier, const BuildOptions &options,
                              BuildObserver *observer);
 
-// Returns for each job of `plan` whether it would be compiled and the store has it. `plan` is from
-// make_plan() with the same options. If there is a store, opens Mesa's devices as a build does.
-// Fails as Store::open() does.
-Result<std::vector<bool>> stored_jobs(const packs::Contents &base,
-                                      const std::vector<DeviceInfo> &devices,
-                                      const std::vector<Job> &plan, const BuildOptions &options);
+struct JobPlan {
+  std::vector<Job> jobs;
+  std::vector<bool> stored;  // for each job, whether it would be compiled and the store has it
+  Status store_status{};     // why the store was not used
+};
+
+// Returns the jobs that build_on_devices() would do. If there is a store, opens Mesa's devices as a
+// build does.
+JobPlan plan_build(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
+                   const packs::Contents &earlier, const BuildOptions &options);
 
 // Failures with the same log, since one fault of a source or a driver fails many jobs.
 struct FailureGroup {

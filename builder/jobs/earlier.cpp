@@ -8,14 +8,27 @@
 namespace kiln::builder {
 namespace {
 
-// Keeps the earlier entries whose variants still exist and got no new binary.
-void keep_entries(const std::vector<packs::Binary> &earlier, const DigestSet &variants,
-                  std::vector<packs::Binary> *entries) {
+// Keeps the earlier entries whose variants still exist and got no new binary. Returns the number of
+// those with a stale proof.
+std::size_t keep_entries(const std::vector<packs::Binary> &earlier, const DigestSet &variants,
+                         const ProofOrigins &proofs, std::vector<packs::Binary> *entries) {
   DigestSet known;
   for (const packs::Binary &entry : *entries) known.insert(entry.variant);
+  std::size_t stale = 0;
   for (const packs::Binary &one : earlier) {
-    if (variants.count(one.variant) != 0 && known.count(one.variant) == 0) entries->push_back(one);
+    if (variants.count(one.variant) == 0 || known.count(one.variant) != 0) continue;
+    if (!proofs.is_stale(one)) {
+      entries->push_back(one);
+      continue;
+    }
+    ++stale;
+    if (proofs.needs_proof(one.variant)) continue;
+    packs::Finish &finish = entries->emplace_back(one).finish;
+    finish.proof.clear();
+    finish.proved_by.clear();
+    finish.unproven = "the arguments, sizes, tolerance or reference of its proof have changed";
   }
+  return stale;
 }
 
 DigestSet variants_of(const packs::Contents &contents) {
@@ -54,34 +67,26 @@ bool has_any(const packs::Target &target) {
   return !target.binaries.empty() || !target.intermediates.empty();
 }
 
-void keep_earlier(const packs::Contents &earlier, packs::Contents *contents) {
+std::size_t keep_earlier(const packs::Contents &earlier, const ProofOrigins &proofs,
+                         packs::Contents *contents) {
   const DigestSet variants = variants_of(*contents);
+  std::size_t stale = 0;
   for (const packs::Target &target : earlier.targets) {
-    const auto now = std::find_if(contents->targets.begin(), contents->targets.end(),
-                                  [&](const packs::Target &t) { return t.key == target.key; });
-    if (now != contents->targets.end()) {
-      keep_entries(target.binaries, variants, &now->binaries);
-      keep_entries(target.intermediates, variants, &now->intermediates);
-      continue;
+    auto now = std::find_if(contents->targets.begin(), contents->targets.end(),
+                            [&](const packs::Target &t) { return t.key == target.key; });
+    packs::Target fresh;
+    const bool is_new = now == contents->targets.end();
+    if (is_new) {
+      fresh = target;
+      fresh.binaries.clear();
+      fresh.intermediates.clear();
     }
-    packs::Target kept = target;
-    const auto gone = [&](const packs::Binary &b) { return variants.count(b.variant) == 0; };
-    std::erase_if(kept.binaries, gone);
-    std::erase_if(kept.intermediates, gone);
-    if (has_any(kept)) contents->targets.push_back(std::move(kept));
+    packs::Target &into = is_new ? fresh : *now;
+    stale += keep_entries(target.binaries, variants, proofs, &into.binaries);
+    stale += keep_entries(target.intermediates, variants, proofs, &into.intermediates);
+    if (is_new && has_any(fresh)) contents->targets.push_back(std::move(fresh));
   }
-}
-
-void drop_refused(const Refused &refused, packs::Contents *contents) {
-  if (refused.empty()) return;
-  for (packs::Target &target : contents->targets) {
-    const auto is_refused = [&](const packs::Binary &binary) {
-      return binary.finish.proof.empty() && refused.count({target.key, binary.variant}) != 0;
-    };
-    std::erase_if(target.binaries, is_refused);
-    std::erase_if(target.intermediates, is_refused);
-  }
-  std::erase_if(contents->targets, [](const packs::Target &target) { return !has_any(target); });
+  return stale;
 }
 
 EarlierBinaries::EarlierBinaries(const std::vector<packs::Target> &targets) {

@@ -12,32 +12,22 @@
 #include <utility>
 #include <vector>
 
+#include "builder/jobs/action.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
 
-// Hash of a digest, whose bytes are as good as random.
-struct HashOfDigest {
-  std::size_t operator()(const packs::Digest &digest) const {
-    std::size_t hash = 0;
-    std::memcpy(&hash, digest.data(), sizeof(hash));
-    return hash;
-  }
-};
 using DigestSet = std::unordered_set<packs::Digest, HashOfDigest>;
 
 // Returns whether the target has a binary or an intermediate.
 bool has_any(const packs::Target &target);
 
 // Adds useful binaries of another pack's targets: binaries of variants that `contents` has, but has
-// no binary for. Leaves out records, which the other pack may have removed on purpose.
-void keep_earlier(const packs::Contents &earlier, packs::Contents *contents);
-
-// A target's key, and the hash of a variant for which no binary could be proven there.
-using Refused = std::set<std::pair<std::string, packs::Digest>>;
-
-// Removes the binaries of refused variants that have no proof.
-void drop_refused(const Refused &refused, packs::Contents *contents);
+// no binary for. Leaves out records, which the other pack may have removed on purpose. A proof that
+// is stale is not kept, nor is its binary if its variant needs one; returns the number of such
+// binaries.
+std::size_t keep_earlier(const packs::Contents &earlier, const ProofOrigins &proofs,
+                         packs::Contents *contents);
 
 // Binaries and intermediates of targets, by the target's key and the variant's hash. The targets
 // must outlive this object and stay where they are.

@@ -1,26 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs in a store: the action that decides a job's answer, and lookups.
+// Jobs in a store, by their actions (action.hpp), and which stored answers serve a build.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "builder/finish/job_request.hpp"
 #include "builder/store/store.hpp"
 
 namespace kiln::builder {
-
-// Number that is raised whenever the builder makes other answers from the same inputs: another
-// finisher, another proof, other members of JobRunner::run()'s answer.
-inline constexpr int kBuilderVersion = 7;
-
-// Returns everything known of device and driver as canonical JSON: the binary key, the driver's
-// compiler library, and every identity string but the device's UUID, which names one board.
-std::string platform_of(const DeviceInfo &device);
-
-// Returns the action of a request. Hashes tell programs and variants apart: neither their names nor
-// the job's time limit are in the key. `platform` is platform_of(request.device).
-Action action_of(const JobRequest &request, const std::string &platform);
 
 // Returns the state that the store gets for an answer of JobRunner::run(): failed if a process
 // died, even if the job gave a binary in the end.

@@ -3,12 +3,10 @@
 // hashed to shards.
 #include "builder/jobs/plan.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <set>
 
-#include "builder/finish/intel_binary.hpp"
 #include "builder/finish/launch_sizes.hpp"
 #include "builder/inspect/note_text.hpp"
 #include "builder/inspect/pack_json.hpp"
@@ -27,109 +25,47 @@ bool read_number(const char *begin, const char *end, std::uint32_t *out) {
   return error == std::errc() && stop == end;
 }
 
-bool has_size(const packs::Finish &finish, const runtime::NDSize &size) {
-  return std::any_of(finish.local_sizes.begin(), finish.local_sizes.end(), [&](const auto &local) {
-    return runtime::NDSize{local[0], local[1], local[2]} == size;
-  });
-}
-
-// Returns whether the device can launch a kernel of the binary with that size.
-bool can_launch(const packs::Binary &binary, const runtime::NDSize &size) {
-  return std::any_of(binary.kernels.begin(), binary.kernels.end(), [&](const auto &kernel) {
-    return runtime::volume(size) <= kernel.max_work_group_size;
-  });
-}
-
-// Returns the sizes that can be used: for an application's kernels, only sizes that its launches
-// can take.
-TunedSizes usable_sizes(const packs::Variant &variant, TunedSizes tuned) {
-  if (!variant.launches || tuned.empty()) return tuned;
-  const auto recorded = recorded_launches(variant);
-  TunedSizes usable;
-  for (const RecordedLaunch &launch :
-       tuned_launches(recorded.ok() ? *recorded : std::vector<RecordedLaunch>(), tuned)) {
-    usable.emplace_back(launch.kernel, launch.local);
-  }
-  return usable;
-}
-
-// Returns the reason to finish an earlier binary or intermediate; nothing if it is finished.
+// Returns why the finisher should run again on binaries of the wanted origin; nothing if they are
+// finished.
 std::optional<std::string> left_to_finish(const packs::Binary *binary,
                                           const packs::Binary *intermediate,
                                           const packs::Program &program,
-                                          const packs::Variant &variant, const TunedSizes &tuned,
-                                          const DeviceInfo &device) {
-  constexpr char kUnfinished[] = "the earlier binary was not finished";
+                                          const packs::Variant &variant, const DeviceInfo &device) {
   const packs::Finish &finish = (binary != nullptr ? *binary : *intermediate).finish;
-  switch (device.description.finishing) {
-    case runtime::Finishing::linker:
-      if (binary == nullptr && !finish.finisher.empty() &&
-          finish.driver != device.identity.text(runtime::Field::driver_version)) {
-        return "the linker of another driver version could not finish the earlier intermediate";
-      }
-      if (finish.finisher.empty()) return kUnfinished;
-      return std::nullopt;
-    case runtime::Finishing::shader_cache:
-      if (finish.finisher.empty() && knows_launches(program, variant)) return kUnfinished;
-      return std::nullopt;
-    case runtime::Finishing::launches:
-      if (finish.finisher.empty() && knows_sizes(program, variant, tuned)) return kUnfinished;
-      for (const auto &[kernel, size] : tuned) {
-        if (!has_size(finish, size)) {
-          return "the earlier binary has no code for a tuned work-group size";
-        }
-      }
-      for (const auto &[x, y, z] : variant.local_sizes) {
-        if (binary != nullptr && !variant.launches && can_launch(*binary, {x, y, z}) &&
-            !has_size(finish, {x, y, z})) {
-          return "the earlier binary has no code for a stated work-group size";
-        }
-      }
-      return std::nullopt;
-    default: return std::nullopt;
+  const auto finishing = device.description.finishing;
+  if (finishing == runtime::Finishing::linker && binary == nullptr && !finish.finisher.empty() &&
+      finish.driver != device.identity.text(runtime::Field::driver_version)) {
+    return "the linker of another driver version could not finish the earlier intermediate";
   }
+  const bool can_be_finished =
+      finishing == runtime::Finishing::linker ||
+      (finishing == runtime::Finishing::shader_cache && knows_launches(program, variant)) ||
+      (finishing == runtime::Finishing::launches && knows_sizes(program, variant));
+  if (!can_be_finished || !finish.finisher.empty()) return std::nullopt;
+  return "the earlier binary was not finished";
 }
-
-// Earlier results that decide() looks up.
-struct Known {
-  EarlierBinaries earlier;
-  TuningsByVariant tunings;
-};
 
 // Returns the reason to make a binary or an intermediate for a virtual device. One that a driver
 // has loaded is kept, whoever made it.
-std::optional<std::string> left_to_make(const packs::Binary *binary,
-                                        const packs::Binary *intermediate,
-                                        const VirtualDevice &device) {
-  const packs::Binary *made = binary != nullptr ? binary : intermediate;
+std::optional<std::string> left_to_make(const packs::Binary *made, const Origin &wanted) {
   if (made == nullptr) return "no binary for this source and these options yet";
-  const packs::Finish &finish = made->finish;
-  const bool is_loaded = !is_virtual(finish) || is_by_driver(finish);
-  // drop_spirv() may have added its name.
-  const std::string lean = device.finisher() + ", " + kWithoutSpirv;
-  if (is_loaded || finish.finisher == device.finisher() || finish.finisher == lean) {
-    return std::nullopt;
-  }
-  return "other tools made the earlier binary";
+  if (!is_virtual(made->finish) || is_by_driver(made->finish)) return std::nullopt;
+  return unfit(made->finish, wanted);
 }
 
 // Returns the reason to compile; nothing if the earlier binaries serve.
 std::optional<std::string> left_to_do(const packs::Program &program, const packs::Variant &variant,
-                                      const DeviceInfo &device, const Known &known,
-                                      const PlanOptions &options) {
+                                      const DeviceInfo &device, const EarlierBinaries &earlier,
+                                      const Origin &wanted, const PlanOptions &options) {
   const runtime::Description &d = device.description;
   const std::string &key = d.key.text();
-  const packs::Binary *binary = known.earlier.binary(key, variant.hash);
-  const packs::Binary *intermediate = known.earlier.intermediate(key, variant.hash);
-  if (device.virtual_device != nullptr) {
-    return left_to_make(binary, intermediate, *device.virtual_device);
-  }
-  if (binary == nullptr && intermediate == nullptr) {
-    return "no binary for this source, these options and this driver yet";
-  }
-  if (binary != nullptr && is_virtual(binary->finish)) {
-    return "no device of this kind has launched the earlier binary";
-  }
+  const packs::Binary *binary = earlier.binary(key, variant.hash);
+  const packs::Binary *intermediate = earlier.intermediate(key, variant.hash);
+  const packs::Binary *made = binary != nullptr ? binary : intermediate;
+  if (device.virtual_device != nullptr) return left_to_make(made, wanted);
+  if (made == nullptr) return "no binary for this source, these options and this driver yet";
+  if (is_virtual(made->finish)) return "no device of this kind has launched the earlier binary";
+  if (auto reason = unfit(made->finish, wanted)) return reason;
   const bool requires_proof = runtime::requires_word(variant.requirements, runtime::kProof);
   const auto is_proven = [&](const packs::Binary *b) {
     return b && packs::is_proof(b->finish.proof, requires_proof);
@@ -151,19 +87,13 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
     if (requires_proof) break;
     const DeviceInfo other = describe_other_gpu(device, compute_capability);
     const std::string &other_key = other.description.key.text();
-    if (makes_cubins && known.earlier.binary(other_key, variant.hash) == nullptr) {
+    if (makes_cubins && earlier.binary(other_key, variant.hash) == nullptr) {
       return "no code for compute capability " +
              other.identity.text(runtime::Field::compute_capability) + " yet";
     }
   }
   if (!options.finish) return std::nullopt;
-  if (binary != nullptr && !binary->finish.finisher.ends_with(launches_mark(variant))) {
-    return "the earlier binary was not made for the launches that are now recorded";
-  }
-  const TunedSizes tuned = tuned_sizes(known.tunings.of(program.name, variant.name), program.name,
-                                       variant.name, d.profile);
-  return left_to_finish(binary, intermediate, program, variant, usable_sizes(variant, tuned),
-                        device);
+  return left_to_finish(binary, intermediate, program, variant, device);
 }
 
 // Fails with Code::requirement if the device cannot take the variant: "needs fp16". Of IL that the
@@ -183,26 +113,27 @@ const packs::KnownBad *known_bad(const packs::Contents &base, const packs::Progr
   return known_bad_binary(base, program, variant, device.identity, device.description);
 }
 
-Job decide(const packs::Contents &base, const packs::Program &program,
-           const packs::Variant &variant, const DeviceInfo &device, const Known &known,
-           const PlanOptions &options) {
-  Job job;
+// Sets the job's need and reason.
+void decide(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
+            const EarlierBinaries &earlier, const PlanOptions &options, const OriginOf &origin_of,
+            Job *job) {
+  const packs::Program &program = base.programs[job->program];
+  const packs::Variant &variant = program.variants[job->variant];
+  const DeviceInfo &device = devices[job->device];
+  job->need = Need::skip;
   if (const auto *note = known_bad(base, program, variant, device)) {
-    job.need = Need::skip;
-    job.reason = "known to be wrong: " + std::string(note->view()[packs::NoteText::reason]);
-    return job;
+    job->reason = "known to be wrong: " + std::string(note->view()[packs::NoteText::reason]);
+    return;
   }
-  const Status met = fits(variant, device);
-  if (!met.ok()) {
-    job.need = Need::skip;
-    job.reason = "the variant " + met.message + ", which the " +
-                 (device.virtual_device != nullptr ? "virtual device" : "device") + " lacks";
-    return job;
+  if (const Status met = fits(variant, device); !met.ok()) {
+    job->reason = "the variant " + met.message + ", which the " +
+                  (device.virtual_device != nullptr ? "virtual device" : "device") + " lacks";
+    return;
   }
-  const auto reason = left_to_do(program, variant, device, known, options);
-  job.need = reason ? Need::compile : Need::reuse;
-  job.reason = reason.value_or("the output has this binary already");
-  return job;
+  const Origin wanted = origin_of ? origin_of(*job) : Origin();
+  const auto reason = left_to_do(program, variant, device, earlier, wanted, options);
+  job->need = reason ? Need::compile : Need::reuse;
+  job->reason = reason.value_or("the output has this binary already");
 }
 
 // Returns the index of the variant for an untuned device: among the variants whose requirements the
@@ -281,8 +212,9 @@ DeviceInfo describe_other_gpu(const DeviceInfo &here, std::uint32_t compute_capa
 }
 
 std::vector<Job> make_plan(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
-                           const std::vector<packs::Target> &earlier, const PlanOptions &options) {
-  const Known known{EarlierBinaries(earlier), TuningsByVariant(options.tunings)};
+                           const std::vector<packs::Target> &earlier, const PlanOptions &options,
+                           const OriginOf &origin_of) {
+  const EarlierBinaries known(earlier);
   std::vector<Job> jobs;
   std::set<std::string> seen;
   for (std::size_t d = 0; d < devices.size(); ++d) {
@@ -291,19 +223,17 @@ std::vector<Job> make_plan(const packs::Contents &base, const std::vector<Device
     std::set<packs::Digest> hashes;
     for (std::size_t p = 0; p < base.programs.size(); ++p) {
       for (std::size_t v = 0; v < base.programs[p].variants.size(); ++v) {
-        Job job = decide(base, base.programs[p], base.programs[p].variants[v], devices[d], known,
-                         options);
+        const packs::Digest &hash = base.programs[p].variants[v].hash;
+        Job job{d, p, v};
+        decide(base, devices, known, options, origin_of, &job);
         if (options.preferred) keep_preferred(base, base.programs[p], devices[d], v, &job);
         const bool runs = job.need != Need::skip;
-        const bool duplicate = runs && !hashes.insert(base.programs[p].variants[v].hash).second;
-        if (duplicate)
-          job = {0, 0, 0, Need::skip, "another variant has the same source and options"};
-        if (!has_job(options.shard, key, base.programs[p].variants[v].hash)) {
-          job = {0, 0, 0, Need::other_shard, "another shard has it"};
+        if (runs && !hashes.insert(hash).second) {
+          job = {d, p, v, Need::skip, "another variant has the same source and options"};
         }
-        job.device = d;
-        job.program = p;
-        job.variant = v;
+        if (!has_job(options.shard, key, hash)) {
+          job = {d, p, v, Need::other_shard, "another shard has it"};
+        }
         jobs.push_back(std::move(job));
       }
     }

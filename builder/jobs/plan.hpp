@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "builder/base/builder_status.hpp"
 #include "builder/finish/job_request.hpp"
+#include "builder/jobs/action.hpp"
 #include "builder/machine/device_info.hpp"
 #include "kiln/packs/contents.hpp"
 
@@ -43,23 +45,29 @@ struct Job {
   std::size_t program = 0;  // places in the base contents
   std::size_t variant = 0;
   Need need = Need::compile;
-  std::string reason;  // why, as a sentence without a full stop
+  std::string reason{};  // why, as a sentence without a full stop
 };
 
-// `finish` and `gpu_archs` also decide what is compiled again.
 struct PlanOptions : JobOptions {
   std::vector<packs::Tuning> tunings{};  // measured work-group sizes, of any device
   bool preferred = false;                // only preferred_variant() of each program
   Shard shard{};                         // jobs of other shards are left to other builds
   bool require_proof = false;            // fail binaries whose results were not compared
+  // Earlier binaries serve whatever they were made from and proven by: others made the pack, and
+  // their references are not here.
+  bool any_origin = false;
 };
+
+// Returns the origin of what a job would make now.
+using OriginOf = std::function<Origin(const Job &job)>;
 
 // Returns one job for each distinct binary key and variant, in the order of `devices`, then of
 // programs and variants in `base`; of several devices with one key, the first gets the jobs.
-// `earlier` holds the targets of a pack that was built before; may be empty.
+// `earlier` holds the targets of a pack that was built before; may be empty. Without `origin_of` an
+// earlier binary serves whatever it was made from: for packs that others made.
 std::vector<Job> make_plan(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                            const std::vector<packs::Target> &earlier,
-                           const PlanOptions &options = {});
+                           const PlanOptions &options = {}, const OriginOf &origin_of = {});
 
 // Number of jobs in a plan, in all and by need.
 struct PlanCounts {

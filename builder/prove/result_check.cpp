@@ -32,15 +32,18 @@ ResultCheck find_check(const packs::Program &program, const ReferenceOptions &op
                        const std::string &pack) {
   ResultCheck check;
   check.off = options.no_check;
-  check.identity = check.off ? "nothing" : "source";
-  if (check.off || program.reference.empty()) return check;
-  Status status = Reference::find(program, pack, options).move_to(&check.reference);
+  check.identity = "source";
+  if (program.reference.empty()) return check;
+  ReferenceOptions look = options;
+  look.no_check = false;  // what an earlier binary was compared with counts all the same
+  Status status = Reference::find(program, pack, look).move_to(&check.reference);
   if (status.ok()) status = check.reference.content().move_to(&check.identity);
   if (!status.ok()) {
     check.reference = {};
     check.identity = "source";
     check.missing = status.message;
   }
+  if (check.off) check.reference = {};
   return check;
 }
 

@@ -41,8 +41,8 @@ std::string name_of(const Results &results);
 struct ResultCheck {
   bool off = false;        // nothing is compared
   Reference reference{};   // may be empty
-  std::string missing{};   // why the program's reference is not used
-  std::string identity{};  // identifies the reference by its content
+  std::string missing{};   // why the program's reference is not found
+  std::string identity{};  // identifies the reference by its content, also if `off`
 
   // Return the size of the problem to compare, and whether the reference has results of that size
   // for the variant.

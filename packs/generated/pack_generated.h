@@ -1371,7 +1371,9 @@ struct Provenance FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_LOCAL_SIZES = 20,
     VT_PROOF = 22,
     VT_UNPROVEN = 24,
-    VT_STATISTICS = 26
+    VT_STATISTICS = 26,
+    VT_MADE_FROM = 28,
+    VT_PROVED_BY = 30
   };
   const flatbuffers::String *build_log() const {
     return GetPointer<const flatbuffers::String *>(VT_BUILD_LOG);
@@ -1409,6 +1411,12 @@ struct Provenance FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<const kiln::packs::fb::Statistic *> *statistics() const {
     return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::Statistic *> *>(VT_STATISTICS);
   }
+  const flatbuffers::String *made_from() const {
+    return GetPointer<const flatbuffers::String *>(VT_MADE_FROM);
+  }
+  const flatbuffers::String *proved_by() const {
+    return GetPointer<const flatbuffers::String *>(VT_PROVED_BY);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_BUILD_LOG) &&
@@ -1432,6 +1440,10 @@ struct Provenance FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyString(unproven()) &&
            VerifyOffset(verifier, VT_STATISTICS) &&
            verifier.VerifyVector(statistics()) &&
+           VerifyOffset(verifier, VT_MADE_FROM) &&
+           verifier.VerifyString(made_from()) &&
+           VerifyOffset(verifier, VT_PROVED_BY) &&
+           verifier.VerifyString(proved_by()) &&
            verifier.EndTable();
   }
 };
@@ -1476,6 +1488,12 @@ struct ProvenanceBuilder {
   void add_statistics(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Statistic *>> statistics) {
     fbb_.AddOffset(Provenance::VT_STATISTICS, statistics);
   }
+  void add_made_from(flatbuffers::Offset<flatbuffers::String> made_from) {
+    fbb_.AddOffset(Provenance::VT_MADE_FROM, made_from);
+  }
+  void add_proved_by(flatbuffers::Offset<flatbuffers::String> proved_by) {
+    fbb_.AddOffset(Provenance::VT_PROVED_BY, proved_by);
+  }
   explicit ProvenanceBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -1502,10 +1520,14 @@ inline flatbuffers::Offset<Provenance> CreateProvenance(
     flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Size3 *>> local_sizes = 0,
     flatbuffers::Offset<flatbuffers::String> proof = 0,
     flatbuffers::Offset<flatbuffers::String> unproven = 0,
-    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Statistic *>> statistics = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Statistic *>> statistics = 0,
+    flatbuffers::Offset<flatbuffers::String> made_from = 0,
+    flatbuffers::Offset<flatbuffers::String> proved_by = 0) {
   ProvenanceBuilder builder_(_fbb);
   builder_.add_unfinished_size(unfinished_size);
   builder_.add_finish_microseconds(finish_microseconds);
+  builder_.add_proved_by(proved_by);
+  builder_.add_made_from(made_from);
   builder_.add_statistics(statistics);
   builder_.add_unproven(unproven);
   builder_.add_proof(proof);
@@ -1532,7 +1554,9 @@ inline flatbuffers::Offset<Provenance> CreateProvenanceDirect(
     const std::vector<kiln::packs::fb::Size3> *local_sizes = nullptr,
     const char *proof = nullptr,
     const char *unproven = nullptr,
-    const std::vector<kiln::packs::fb::Statistic> *statistics = nullptr) {
+    const std::vector<kiln::packs::fb::Statistic> *statistics = nullptr,
+    const char *made_from = nullptr,
+    const char *proved_by = nullptr) {
   auto build_log__ = build_log ? _fbb.CreateString(build_log) : 0;
   auto kernels__ = kernels ? _fbb.CreateVectorOfStructs<kiln::packs::fb::KernelFacts>(*kernels) : 0;
   auto why_not_final__ = why_not_final ? _fbb.CreateString(why_not_final) : 0;
@@ -1542,6 +1566,8 @@ inline flatbuffers::Offset<Provenance> CreateProvenanceDirect(
   auto proof__ = proof ? _fbb.CreateString(proof) : 0;
   auto unproven__ = unproven ? _fbb.CreateString(unproven) : 0;
   auto statistics__ = statistics ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Statistic>(*statistics) : 0;
+  auto made_from__ = made_from ? _fbb.CreateString(made_from) : 0;
+  auto proved_by__ = proved_by ? _fbb.CreateString(proved_by) : 0;
   return kiln::packs::fb::CreateProvenance(
       _fbb,
       build_log__,
@@ -1555,7 +1581,9 @@ inline flatbuffers::Offset<Provenance> CreateProvenanceDirect(
       local_sizes__,
       proof__,
       unproven__,
-      statistics__);
+      statistics__,
+      made_from__,
+      proved_by__);
 }
 
 struct Section FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

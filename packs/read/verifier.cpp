@@ -92,7 +92,9 @@ constexpr FieldRule kProvenance[] = {text(kRequired),
                                      numbers<fb::Size3>(),
                                      text(),
                                      text(),
-                                     numbers<fb::Statistic>()};
+                                     numbers<fb::Statistic>(),
+                                     text(),
+                                     text()};
 constexpr FieldRule kSection[] = {text(kRequired),
                                   text(kRequired),
                                   text(kRequired),

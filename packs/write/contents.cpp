@@ -104,7 +104,9 @@ Finish read_finish(const fb::Provenance &in) {
              text(in.driver()),
              {},
              text(in.proof()),
-             text(in.unproven())};
+             text(in.unproven()),
+             text(in.made_from()),
+             text(in.proved_by())};
   if (in.local_sizes() == nullptr) return out;
   for (const fb::Size3 *size : *in.local_sizes()) out.local_sizes.push_back(to_array(*size));
   return out;

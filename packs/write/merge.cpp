@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "kiln/packs/members.hpp"
 #include "kiln/packs/text.hpp"
 #include "packs/write/record_rows.hpp"
 
@@ -22,28 +23,48 @@ int order(const T &a, const T &b) {
   return b < a ? 1 : 0;
 }
 
-// Returns the numbers as bits, which can differ where a comparison of numbers finds no difference,
-// as between -0.0 and 0.0 or between two NaNs.
-std::vector<std::uint64_t> bits(const std::vector<double> &numbers) {
-  std::vector<std::uint64_t> all;
-  for (const double number : numbers) all.push_back(std::bit_cast<std::uint64_t>(number));
-  return all;
+// Compares the bits, which can differ where a comparison of numbers finds no difference, as between
+// -0.0 and 0.0 or between two NaNs.
+int order(const double &a, const double &b) {
+  return order(std::bit_cast<std::uint64_t>(a), std::bit_cast<std::uint64_t>(b));
 }
 
-// fields() returns what is compared. unite_parameters() merges a kernel's other fields.
-auto fields(const Kernel &k) { return std::tie(k.name, k.range); }
-auto fields(const Parameter &p) {
-  return std::tie(p.name, p.type, p.size, p.address_space, p.access, p.qualifiers);
+// unite_parameters() merges the other members.
+int order(const Kernel &a, const Kernel &b) {
+  const auto plain = [](const Kernel &kernel) {
+    const auto &[name, arguments, range, parameters] = kernel;
+    (void)std::tie(arguments, parameters);
+    return std::tie(name, range);
+  };
+  return order(plain(a), plain(b));
 }
-auto fields(const Argument &a) {
-  return std::tuple_cat(std::tie(a.name, a.role, a.storage, a.channels, a.value, a.type,
-                                 a.accumulates, a.stage, a.extent, a.fields),
-                        std::tuple(bits(a.values)));
+
+template <Record T>
+int order(const T &a, const T &b);
+
+template <typename T>
+int order(const std::vector<T> &a, const std::vector<T> &b) {
+  const auto less = [](const T &x, const T &y) { return order(x, y) < 0; };
+  if (std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), less)) return -1;
+  return std::lexicographical_compare(b.begin(), b.end(), a.begin(), a.end(), less) ? 1 : 0;
 }
-auto fields(const KernelFacts &f) {
-  return std::tie(f.max_work_group_size, f.preferred_multiple, f.private_bytes, f.local_bytes);
+
+// Compares member by member.
+template <Record T>
+int order(const T &a, const T &b) {
+  return std::apply(
+      [&](const auto &...of_a) {
+        return std::apply(
+            [&](const auto &...of_b) {
+              int first = 0;
+              (void)((first = order(of_a, of_b)) || ...);
+              return first;
+            },
+            members(b));
+      },
+      members(a));
 }
-auto fields(const Statistic &s) { return std::tie(s.kernel, s.name, s.value); }
+
 // Takes const and non-const values.
 template <typename AnyProgram>
 auto hints(AnyProgram &p) {
@@ -52,13 +73,6 @@ auto hints(AnyProgram &p) {
 template <typename AnyTarget>
 auto facts(AnyTarget &t) {
   return std::tie(t.profile, t.family, t.model, t.compiler, t.identity);
-}
-
-template <typename T>
-int order_all(const std::vector<T> &a, const std::vector<T> &b) {
-  const auto less = [](const T &x, const T &y) { return fields(x) < fields(y); };
-  if (std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), less)) return -1;
-  return std::lexicographical_compare(b.begin(), b.end(), a.begin(), a.end(), less) ? 1 : 0;
 }
 
 // Compares names, which are hashes of the bytes, then the stored form in a pack: two versions of
@@ -86,16 +100,21 @@ int order(const std::optional<BlobSource> &a, const std::optional<BlobSource> &b
 int order(const Variant &a, const Variant &b) {
   const auto lacks = [](const Variant &v) { return std::tuple(!v.source, !v.il32, !v.il64); };
   const auto plain = [](const Variant &v) {
-    return std::tie(v.il_version, v.options, v.requirements, v.pixels, v.local_size, v.tolerance);
+    const auto &[name, hash, options, requirements, kernels, source, il32, il64, il_version, pixels,
+                 local_size, arguments, tolerance, launches, limits, local_sizes] = v;
+    // The names and hashes are equal, launches are united, and the others follow.
+    (void)std::tie(name, hash, kernels, source, il32, il64, arguments, launches, limits,
+                   local_sizes);
+    return std::tie(il_version, options, requirements, pixels, local_size, tolerance);
   };
   if (const int o = order(lacks(a), lacks(b)); o != 0) return o;
   if (const int o = order(plain(a), plain(b)); o != 0) return o;
   if (const int o = order(a.limits.empty(), b.limits.empty()); o != 0) return o;
-  if (const int o = order_all(a.limits, b.limits); o != 0) return o;
+  if (const int o = order(a.limits, b.limits); o != 0) return o;
   if (const int o = order(a.local_sizes.empty(), b.local_sizes.empty()); o != 0) return o;
   if (const int o = order(a.local_sizes, b.local_sizes); o != 0) return o;
-  if (const int o = order_all(a.kernels, b.kernels); o != 0) return o;
-  if (const int o = order_all(a.arguments, b.arguments); o != 0) return o;
+  if (const int o = order(a.kernels, b.kernels); o != 0) return o;
+  if (const int o = order(a.arguments, b.arguments); o != 0) return o;
   if (const int o = order(a.source, b.source); o != 0) return o;
   if (const int o = order(a.il32, b.il32); o != 0) return o;
   return order(a.il64, b.il64);
@@ -127,7 +146,7 @@ Status unite_launches(const Variant &from, Variant *into) {
 int order_parameters(const Kernel &a, const Kernel &b) {
   const auto known = [](const Kernel &k) { return std::tuple(k.parameters.empty(), k.arguments); };
   if (const int o = order(known(a), known(b)); o != 0) return o;
-  return order_all(a.parameters, b.parameters);
+  return order(a.parameters, b.parameters);
 }
 
 // Takes for each kernel the parameters of the side that comes first. Both variants have one hash,
@@ -148,13 +167,6 @@ int order_hints(const Program &a, const Program &b) {
   };
   if (const int o = order(lacks(a), lacks(b)); o != 0) return o;
   return order(hints(a), hints(b));
-}
-
-// A proven binary comes first.
-auto fields(const Finish &f) {
-  return std::tuple_cat(std::tuple(f.proof.empty()),
-                        std::tie(f.proof, f.unproven, f.why_not, f.finisher, f.microseconds,
-                                 f.unfinished_size, f.driver, f.local_sizes));
 }
 
 // Ranks by preference: final, then known not to be final, then never launched.
@@ -193,11 +205,12 @@ int order(const Binary &a, const Binary &b) {
   if (const int o = order_bytes(a, b, &rule); o != 0) return o;
   // An earlier Kiln kept no statistics.
   if (const int o = order(a.statistics.empty(), b.statistics.empty()); o != 0) return o;
-  if (const int o = order(fields(a.finish), fields(b.finish)); o != 0) return o;
+  if (const int o = order(a.finish.proof.empty(), b.finish.proof.empty()); o != 0) return o;
+  if (const int o = order(a.finish, b.finish); o != 0) return o;
   if (const int o = order(a.auxiliary, b.auxiliary); o != 0) return o;
   if (const int o = order(a.build_log, b.build_log); o != 0) return o;
-  if (const int o = order_all(a.kernels, b.kernels); o != 0) return o;
-  if (const int o = order_all(a.statistics, b.statistics); o != 0) return o;
+  if (const int o = order(a.kernels, b.kernels); o != 0) return o;
+  if (const int o = order(a.statistics, b.statistics); o != 0) return o;
   return order(a.blob, b.blob);
 }
 

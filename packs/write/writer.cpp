@@ -3,9 +3,14 @@
 #include "kiln/packs/writer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
+#include <tuple>
+#include <type_traits>
 
 #include "kiln/packs/bytes.hpp"
+#include "kiln/packs/members.hpp"
 #include "kiln/packs/output_file.hpp"
 #include "packs/read/verifier.hpp"
 #include "packs/write/encoder.hpp"
@@ -35,35 +40,38 @@ Status refused(Status status) {
   return status;
 }
 
-// Texts are the only part of a buffer that can be absurdly large; FlatBuffers aborts at 2 GiB.
-std::uint64_t text_size(const Target &target) {
-  std::uint64_t size = target.key.size() + target.profile.size() + target.family.size() +
-                       target.model.size() + target.compiler.size();
-  for (const auto &[name, value] : target.identity) size += name.size() + value.size();
-  for (const auto *binaries : {&target.binaries, &target.intermediates}) {
-    for (const Binary &binary : *binaries) {
-      const Finish &finish = binary.finish;
-      size += binary.build_log.size() + finish.why_not.size() + finish.finisher.size() +
-              finish.driver.size() + finish.proof.size() + finish.unproven.size();
-    }
-  }
+// Returns the bytes of the texts and numbers of a value, blobs aside: a buffer needs no more than
+// some bytes more for each. FlatBuffers aborts at 2 GiB.
+std::uint64_t size_of(const std::string &text) { return text.size(); }
+std::uint64_t size_of(const BlobSource & /*blob*/) { return 0; }
+template <typename Number>
+requires(std::is_arithmetic_v<Number> || std::is_enum_v<Number>) std::uint64_t
+    size_of(Number /*number*/) {
+  return sizeof(Number);
+}
+template <typename Number, std::size_t n>
+std::uint64_t size_of(const std::array<Number, n> & /*numbers*/) {
+  return n * sizeof(Number);
+}
+template <typename A, typename B>
+std::uint64_t size_of(const std::pair<A, B> &both) {
+  return size_of(both.first) + size_of(both.second);
+}
+template <typename T>
+std::uint64_t size_of(const std::optional<T> &value) {
+  return value ? size_of(*value) : 0;
+}
+template <Record T>
+std::uint64_t size_of(const T &record);
+template <typename T>
+std::uint64_t size_of(const std::vector<T> &values) {
+  std::uint64_t size = 0;
+  for (const T &value : values) size += size_of(value);
   return size;
 }
-
-std::uint64_t text_size(const Contents &contents) {
-  std::uint64_t size = contents.producer.size();
-  for (const Program &program : contents.programs) {
-    size += program.name.size() + program.reference.size();
-    for (const Variant &variant : program.variants) {
-      size += variant.name.size() + variant.options.size();
-      for (const std::string &requirement : variant.requirements) size += requirement.size();
-      for (const Kernel &kernel : variant.kernels) size += kernel.name.size() + kernel.range.size();
-      for (const Argument &argument : variant.arguments) {
-        size += argument.name.size() + argument.extent.size() + argument.fields.size();
-      }
-    }
-  }
-  return size;
+template <Record T>
+std::uint64_t size_of(const T &record) {
+  return std::apply([](const auto &...member) { return (size_of(member) + ...); }, members(record));
 }
 
 // The places of blobs in the file, each stored once, and the root's blobs, which also serve as
@@ -176,9 +184,11 @@ flatbuffers::Offset<fb::Provenance> add_provenance(flatbuffers::FlatBufferBuilde
   const Text proof = optional_text(builder, finish.proof);
   const Text unproven = optional_text(builder, finish.unproven);
   const auto statistics = optional_statistics(builder, binary.statistics);
+  const Text made_from = optional_text(builder, finish.made_from);
+  const Text proved_by = optional_text(builder, finish.proved_by);
   return fb::CreateProvenance(*builder, log, kernels, static_cast<std::uint8_t>(finish.finality),
                               why_not, finisher, finish.microseconds, finish.unfinished_size,
-                              driver, sizes, proof, unproven, statistics);
+                              driver, sizes, proof, unproven, statistics, made_from, proved_by);
 }
 
 std::vector<flatbuffers::Offset<fb::Fact>> add_identity(flatbuffers::FlatBufferBuilder *builder,
@@ -346,7 +356,7 @@ Status PackWriter::add_entries(const std::vector<Binary> &binaries, const std::s
 }
 
 Status PackWriter::add_target(const Target &target) {
-  if (text_size(target) > kMaxSectionSize) {
+  if (size_of(target) > kMaxSectionSize) {
     return Status::error(Code::over_limit, "a target's section is over 64 MiB");
   }
   flatbuffers::FlatBufferBuilder builder;
@@ -445,7 +455,7 @@ Status PackWriter::write(const Contents &contents, const std::string &path) {
     return Status::error(Code::bad_argument, "two targets have the same key");
   }
   texts_ = RowTexts(contents);
-  if (text_size(contents) + texts_.size() > kMaxRootSize) {
+  if (size_of(contents.programs) + contents.producer.size() + texts_.size() > kMaxRootSize) {
     return Status::error(Code::over_limit, "the root is over 256 MiB");
   }
   if (Status s = file_.open(path, options_.is_private); !s.ok()) return s;

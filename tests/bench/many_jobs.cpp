@@ -48,12 +48,12 @@
 #include "builder/base/this_process.hpp"
 #include "builder/finish/finishers.hpp"
 #include "builder/fleet/delivery/publish.hpp"
+#include "builder/jobs/job_requests.hpp"
 #include "builder/jobs/job_store.hpp"
 #include "builder/machine/build_source.hpp"
 #include "builder/machine/driver_caches.hpp"
 #include "builder/machine/opened_device.hpp"
 #include "builder/prove/proof.hpp"
-#include "builder/prove/result_check.hpp"
 #include "builder/virtual/driver_root.hpp"
 #include "builder/virtual/mesa.hpp"
 #include "kiln/packs/pack.hpp"
@@ -112,19 +112,16 @@ void must(const packs::Status &status) {
   std::exit(1);
 }
 
-void fill_store(const std::string &file, const packs::Contents &base, const packs::Target &target,
-                const builder::DeviceInfo &device) {
+void fill_store(const std::string &file, const builder::JobRequests &requests,
+                const packs::Target &target, const builder::DeviceInfo &device) {
   auto store = builder::Store::open(file);
   must(store.status());
   store->database().run("pragma synchronous = off");
   const std::string platform = builder::platform_of(device);
-  const auto checks = builder::find_checks(base.programs, {}, "", "");
   const auto start = builder::Clock::now();
-  for (std::size_t i = 0; i < base.programs.size(); ++i) {
-    const packs::Program &program = base.programs[i];
-    builder::JobRequest request{{}, device, program, program.variants[0]};
-    request.check = &checks[i];
-    const auto action = builder::action_of(request, platform);
+  for (std::size_t i = 0; i < target.binaries.size(); ++i) {
+    const builder::Job job{0, i, 0};
+    const auto action = builder::action_of(requests.of(job), requests.origin_of(job), platform);
     nlohmann::json answer{{"binary", builder::to_json(target.binaries[i])},
                           {"log", ""},
                           {"kernels", {{256, 32, 0, 0}}}};
@@ -165,7 +162,13 @@ void make_files(const test::ScriptedDriver &driver, int count, std::size_t size)
     target.binaries.push_back(binary_of(base.programs.back().variants[0], i, size));
   }
   must(packs::write_pack(base, driver.path("base.kiln")));
-  fill_store(driver.path("jobs.sqlite"), base, target, devices->front());
+  const builder::PlanOptions options;
+  const std::vector<builder::DeviceInfo> one{devices->front()};
+  const builder::JobRequests requests(base, one, options, {}, "", "");
+  for (std::size_t i = 0; i < target.binaries.size(); ++i) {
+    requests.origin_of({0, i, 0}).note_in(&target.binaries[i].finish);
+  }
+  fill_store(driver.path("jobs.sqlite"), requests, target, one.front());
   base.targets = {std::move(target)};
   must(packs::write_pack(base, driver.path("built.kiln")));
 }

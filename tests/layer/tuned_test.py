@@ -103,7 +103,8 @@ class Served(Tuned):
     def test_a_second_build_has_code_for_the_size(self):
         """For the launches that it divides; and a third has nothing to do."""
         pack, code = self.forged("shape", 16, 1, 1), b"/shape/16-1-1-goffs0-smallgrid/"
-        reason = "the earlier binary has no code for a tuned work-group size"
+        reason = ("the earlier binary was made from other options, arguments, launches, sizes or "
+                  "tools")
         for built in (False, True):
             (job,) = json.loads(must("build", "--dry-run", self.base, "-o", pack, "--json").output)["jobs"]
             self.assertEqual((job["need"], job["reason"] == reason),

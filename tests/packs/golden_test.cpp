@@ -143,6 +143,18 @@ TEST_CASE("today's writer makes the golden pack with local sizes byte for byte",
   }
 }
 
+TEST_CASE("today's writer makes the golden pack with origins byte for byte", "[golden]") {
+  const Bytes bytes = written(origins_sample());
+  const Bytes golden = golden_bytes("good-v1-origins.kiln", bytes);
+  const PackPointer pack = opened(golden);
+  CHECK(parts_of(*pack) == parts_of(*opened(bytes)));
+  CHECK(contents_of(pack).targets == contents_of(opened(bytes)).targets);
+  CHECK(written(contents_of(pack)) == golden);
+  if (read_file(::golden("zstd-version")) == number_text(ZSTD_versionNumber())) {
+    CHECK(bytes == golden);
+  }
+}
+
 TEST_CASE("today's writer makes the golden pack with known-bad notes byte for byte", "[golden]") {
   const Bytes bytes = written(known_bad_sample());
   const Bytes golden = golden_bytes("good-v1-known-bad.kiln", bytes);

@@ -164,6 +164,8 @@ class RandomPacks {
     if (maybe(2)) out.local_sizes = {{number(2) + 1, 1, 1}};
     out.proof = pick({"", "reference", "source"});
     if (out.proof.empty()) out.unproven = pick({"", "no arguments"});
+    out.made_from = pick({"", "0", "1"});
+    out.proved_by = pick({"", "0", "1"});
     return out;
   }
 

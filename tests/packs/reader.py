@@ -314,7 +314,8 @@ def finish(table):
             "finisher": table.text(4), "finish_microseconds": table.number(5, "Q"),
             "unfinished_size": table.number(6, "Q"), "driver": table.text(7),
             "local_sizes": [list(size) for size in table.all_fixed(8, "III")],
-            "proof": table.text(9), "unproven": table.text(10)}
+            "proof": table.text(9), "unproven": table.text(10),
+            "made_from": table.text(12), "proved_by": table.text(13)}
 
 
 def statistics(table, kernels):

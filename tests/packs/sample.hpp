@@ -234,6 +234,15 @@ inline Contents local_sizes_sample() {
   return contents;
 }
 
+// All of that, and the digests of what a binary was made from and proved by.
+inline Contents origins_sample() {
+  Contents contents = local_sizes_sample();
+  packs::Finish &finish = contents.targets[0].binaries[0].finish;
+  finish.made_from = "0123456789abcdef0123456789abcdef";
+  finish.proved_by = "fedcba9876543210fedcba9876543210";
+  return contents;
+}
+
 inline Bytes read_file(const std::filesystem::path &path) {
   std::ifstream in(path, std::ios::binary);
   return Bytes(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
@@ -416,7 +425,8 @@ inline void append_provenance(
   for (const auto *provenance : *provenances) {
     append(provenance->build_log(), part);
     for (const auto *text : {provenance->why_not_final(), provenance->finisher(),
-                             provenance->driver(), provenance->proof(), provenance->unproven()}) {
+                             provenance->driver(), provenance->proof(), provenance->unproven(),
+                             provenance->made_from(), provenance->proved_by()}) {
       if (text != nullptr) append(text, part);
     }
     part->bytes.push_back(provenance->finality());

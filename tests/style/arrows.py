@@ -20,7 +20,8 @@ TOPS = ("packs", "runtime", "builder", "kernels", "android/jni")
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 PACKS_HEADER = re.compile(r"packs/include/kiln/packs/(\w+)\.hpp")
 # Headers of packs that have no source of their name.
-HEADERS_ALONE = {"path": "base", "argument": "base", "known_bad": "base", "write_options": "write"}
+HEADERS_ALONE = {"path": "base", "argument": "base", "known_bad": "base", "members": "write",
+                 "write_options": "write"}
 NESTED_ROOMS = ("runtime/layer/base", "runtime/layer/record", "builder/fleet/delivery",
                 "builder/fleet/report", "builder/fleet/watch")
 PUBLIC = ("", "packs/include", "runtime/include", "kernels/include")  # what includes begin at

@@ -222,7 +222,7 @@ Status Watch::read_packs() {
   base_->targets.clear();
   drop_stale_mesa(&pack);
   contents_ = *base_;
-  keep_earlier(pack, &contents_);
+  (void)keep_earlier(pack, {}, &contents_);
   packs::merge_records(pack, &contents_);
   return {};
 }
@@ -365,6 +365,7 @@ void Watch::build() {
   BuildOptions build = options_.build;
   build.input = options_.base.empty() ? options_.pack : options_.base;
   // Of the state's own, so that a repeated command resumes whoever calls it.
+  build.any_origin = true;
   build.store = {in_state("jobs.sqlite"), false, false};
   BuildResult result = build_on_devices(*base_, devices, contents_, build, events_.progress);
   if (!result.store_status.ok()) {
@@ -429,7 +430,7 @@ Status Watch::write() {
     packs::Contents earlier = now;
     std::erase_if(earlier.targets,
                   [&](const packs::Target &target) { return stale_.contains(target.key); });
-    keep_earlier(earlier, &contents_);
+    (void)keep_earlier(earlier, {}, &contents_);
     packs::merge_records(earlier, &contents_);
   }
   forget_old_keys();

@@ -135,22 +135,21 @@ TEST_CASE("a program of rows has the sizes of short rows, whatever rows it lists
 TEST_CASE("a variant without a known launch has the sizes that are stated, and none by a guess") {
   packs::Program program = blur();
   packs::Variant &variant = program.variants[0];
-  CHECK(builder::knows_sizes(program, variant, {}));
+  CHECK(builder::knows_sizes(program, variant));
   variant.arguments.clear();
   CHECK_FALSE(builder::knows_launches(program, variant));
-  CHECK_FALSE(builder::knows_sizes(program, variant, {}));
+  CHECK_FALSE(builder::knows_sizes(program, variant));
   CHECK(sizes_of(program).empty());
   const TunedSizes tuned{{"blur", {8, 8, 1}}};
-  CHECK(builder::knows_sizes(program, variant, tuned));
   CHECK(sizes_of(program, tuned) == std::vector<LaunchSize>{{{8, 8, 1}, false}});
   variant.local_sizes = {{16, 4, 1}, {64, 1, 1}};
-  CHECK(builder::knows_sizes(program, variant, {}));
+  CHECK(builder::knows_sizes(program, variant));
   CHECK(sizes_of(program) ==
         std::vector<LaunchSize>{{{16, 4, 1}, false}, {{64, 1, 1}, false}, {{64, 1, 1}, true}});
   CHECK(sizes_of(program, {}, 63).empty());
   variant.local_sizes.clear();
   variant.local_size = {64, 1, 1};
-  CHECK(builder::knows_sizes(program, variant, {}));
+  CHECK(builder::knows_sizes(program, variant));
   CHECK(sizes_of(program) == std::vector<LaunchSize>{{{64, 1, 1}, false}, {{64, 1, 1}, true}});
   variant.launches.emplace(packs::Bytes{'l'});
   CHECK(builder::knows_launches(program, variant));

@@ -59,12 +59,12 @@ TEST_CASE("a job's end tells whence its binary is, and whether it is final") {
   packs::Finish &finish = binary.finish;
   finish.finality = packs::Finality::yes;
   stream.observer.started(kJob, 1);
-  stream.observer.ended(kJob, {Origin::compiled, milliseconds(250), Status(), &binary});
+  stream.observer.ended(kJob, {How::compiled, milliseconds(250), builder::Status(), &binary});
   finish.finality = packs::Finality::no;
   finish.why_not = "its first launch compiles";
-  stream.observer.ended(kJob, {Origin::stored, milliseconds(0), Status(), &binary});
+  stream.observer.ended(kJob, {How::stored, milliseconds(0), builder::Status(), &binary});
   stream.observer.waiting(kJob);
-  stream.observer.ended(kJob, {Origin::reused, milliseconds(0), Status(), &binary});
+  stream.observer.ended(kJob, {How::reused, milliseconds(0), builder::Status(), &binary});
   CHECK(stream.events == std::vector<json>{named({{"event", "started"}, {"at", 0}, {"worker", 1}}),
                                            named({{"event", "done"},
                                                   {"at", 0},
@@ -87,9 +87,9 @@ TEST_CASE("a job's end tells whence its binary is, and whether it is final") {
 TEST_CASE("a job that failed tells the code and the reason") {
   Stream stream;
   const Status refused(Code::opencl, CL_BUILD_PROGRAM_FAILURE, "clBuildProgram: error");
-  stream.observer.ended(kJob, {Origin::compiled, milliseconds(5), refused, nullptr});
+  stream.observer.ended(kJob, {How::compiled, milliseconds(5), refused, nullptr});
   const Status died(Code::process, "crashed with signal 11 (Segmentation fault)");
-  stream.observer.ended(kJob, {Origin::stored, milliseconds(0), died, nullptr});
+  stream.observer.ended(kJob, {How::stored, milliseconds(0), died, nullptr});
   REQUIRE(stream.events.size() == 2);
   CHECK(stream.events[0] == named({{"event", "failed"},
                                    {"at", 0},
@@ -108,8 +108,8 @@ TEST_CASE("a job that failed tells the code and the reason") {
 TEST_CASE("a heartbeat comes at least every five seconds, with what each worker is at") {
   Stream stream;
   stream.observer.planned({3, 3}, 2);
-  stream.observer.ended(kJob,
-                        {Origin::compiled, milliseconds(5), Status(Code::opencl, "no"), nullptr});
+  stream.observer.ended(
+      kJob, {How::compiled, milliseconds(5), builder::Status(Code::opencl, "no"), nullptr});
   stream.events.clear();
   const ObservedJob other{8, kName, kProgram, kVariant, "GPU"};
   for (int ms = 1200; ms < 60'000; ms += 1200) {  // a busy machine's second

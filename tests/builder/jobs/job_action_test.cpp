@@ -3,8 +3,11 @@
 #include <functional>
 #include <set>
 
+#include "builder/jobs/action.hpp"
+#include "builder/jobs/earlier.hpp"
 #include "builder/jobs/job_store.hpp"
 #include "builder/process/child_result.hpp"
+#include "builder/prove/result_check.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace kiln;
@@ -23,6 +26,7 @@ struct Inputs {
   TunedSizes tuned{};
   std::vector<std::uint32_t> gpu_archs{};
   packs::Bytes device_entries{};
+  std::string reference = "source";
   std::chrono::milliseconds timeout{1000};
 
   Inputs() {
@@ -42,12 +46,26 @@ struct Inputs {
     variant.il64.emplace(packs::Bytes{'i'});
   }
 
-  Action action() {
+  // What the origin, and the key with it, are made of.
+  struct Digests {
+    Origin origin;
+    Action action;
+  };
+  Digests digests() {
     device.description = runtime::describe(device.identity);
-    return action_of(
-        {{{timeout}, finish, true, gpu_archs}, device, program, variant, tuned, device_entries},
-        platform_of(device));
+    const JobRequest request{
+        {{timeout}, finish, true, gpu_archs}, device, program, variant, tuned, device_entries};
+    packs::Contents base;
+    base.programs = {program};
+    base.programs[0].variants = {variant};
+    ResultCheck check;
+    check.identity = reference;
+    const ProofOrigins proofs(base, {check});
+    Origin origin{made_from(request), proofs.of(base.programs[0].variants[0])};
+    Action action = action_of(request, origin, platform_of(device));
+    return {std::move(origin), std::move(action)};
   }
+  Action action() { return digests().action; }
 };
 
 using Change = std::function<void(Inputs *)>;
@@ -111,6 +129,7 @@ TEST_CASE("a job's key changes with everything that its answer depends on") {
       },
       [](Inputs *i) { i->gpu_archs = {1000}; },
       [](Inputs *i) { i->device_entries = {1}; },
+      [](Inputs *i) { i->reference = "file 01"; },
   };
   std::set<packs::Digest> keys;
   for (const Change &change : changes) keys.insert(key_with(change));
@@ -126,35 +145,127 @@ TEST_CASE("a job's key does not depend on names, on the board, nor on how long i
   CHECK(key_with([](Inputs *i) { i->timeout = std::chrono::milliseconds(5); }) == key);
 }
 
-TEST_CASE("an action is canonical JSON with inputs, command, platform and outputs") {
+TEST_CASE("an action is canonical JSON with inputs, command and platform") {
   const Action action = Inputs().action();
   const json parsed = json::parse(action.text);
   CHECK(parsed.dump() == action.text);
-  CHECK(parsed["recipe"] == kBuilderVersion);
-  CHECK(parsed["command"]["compile"] == "source");
-  CHECK(parsed["command"]["options"] == "-DA");
-  CHECK(parsed["inputs"]["program"] ==
+  CHECK(parsed["made"]["recipe"] == kBuilderVersion);
+  CHECK(parsed["made"]["compile"] == "source");
+  CHECK(parsed["made"]["options"] == "-DA");
+  CHECK(parsed["made"]["inputs"]["program"] ==
         packs::hex(packs::blake2b({reinterpret_cast<const std::uint8_t *>("s"), 1})));
   CHECK(parsed["platform"]["identity"]["driver_version"] == "1");
   CHECK_FALSE(parsed["platform"]["identity"].contains("device_uuid"));
-  CHECK(parsed["outputs"] == json{"binary", "intermediate", "also"});
   CHECK(action.device == Inputs().device.label());
+}
+
+TEST_CASE("an origin tells what changes a binary's bytes from what changes its proof") {
+  const auto origin_with = [](const Change &change) {
+    Inputs inputs;
+    change(&inputs);
+    return inputs.digests().origin;
+  };
+  const Origin plain = origin_with([](Inputs *) {});
+  CHECK(plain.made_from.size() == 32);
+  CHECK(plain.proved_by.size() == 32);
+  const std::vector<Change> of_the_proof = {
+      [](Inputs *i) { i->reference = "file 01"; }, [](Inputs *i) { i->variant.tolerance = 0.5; },
+      [](Inputs *i) { i->program.reference = "variant:plain"; },
+      [](Inputs *i) { i->variant.requirements = {"proof"}; }};
+  for (const Change &change : of_the_proof) {
+    CHECK(origin_with(change).made_from == plain.made_from);
+    CHECK(origin_with(change).proved_by != plain.proved_by);
+  }
+  const std::vector<Change> of_the_bytes = {[](Inputs *i) { i->finish = false; },
+                                            [](Inputs *i) { i->variant.options = "-DB"; },
+                                            [](Inputs *i) {
+                                              i->tuned = {{"blur", {64, 1, 1}}};
+                                            }};
+  for (const Change &change : of_the_bytes) {
+    CHECK(origin_with(change).made_from != plain.made_from);
+    CHECK(origin_with(change).proved_by == plain.proved_by);
+  }
+  const Origin launched = origin_with([](Inputs *i) { i->variant.arguments[0].value = 3; });
+  CHECK(launched.made_from != plain.made_from);
+  CHECK(launched.proved_by != plain.proved_by);
+  // A driver version that the key leaves out accepts the same binaries, but is another platform.
+  const auto nvidia = [](const char *version) {
+    return [version](Inputs *i) {
+      i->device.identity.set(Field::device_vendor, "NVIDIA Corporation");
+      i->device.identity.set(Field::platform_name, "NVIDIA CUDA");
+      i->device.identity.set(Field::compute_capability, "9.0");
+      i->device.identity.set(Field::driver_version, version);
+    };
+  };
+  CHECK(origin_with(nvidia("1")).made_from == origin_with(nvidia("2")).made_from);
+  CHECK(key_with(nvidia("1")) != key_with(nvidia("2")));
+}
+
+TEST_CASE("a proof is stale when its reference has changed, for each variant with its hash") {
+  packs::Contents base;
+  const Inputs inputs;
+  base.programs = {inputs.program, inputs.program};
+  base.programs[1].name = "twin";
+  for (packs::Program &program : base.programs) program.variants = {inputs.variant};
+  base.programs[1].variants[0].tolerance = 0.5;
+  ResultCheck first, second;
+  first.identity = "source";
+  second.identity = "file 01";
+  packs::Binary binary{inputs.variant.hash, packs::BlobSource(packs::Bytes{'b'}), ""};
+  binary.finish.proof = "variant:plain, 64x64";
+  const auto is_stale = [&] { return ProofOrigins(base, {first, second}).is_stale(binary); };
+  CHECK(is_stale());  // of an earlier Kiln
+  const ProofOrigins proofs(base, {first, second});
+  for (const packs::Program &program : base.programs) {
+    binary.finish.proved_by = proofs.of(program.variants[0]);
+    CHECK_FALSE(is_stale());
+  }
+  CHECK_FALSE(proofs.needs_proof(binary.variant));
+  second.identity = "file 02";
+  CHECK(is_stale());
+  second.missing = "file 02 is not here";  // nobody can tell
+  CHECK_FALSE(is_stale());
+  second.missing.clear();
+  binary.finish.proof.clear();
+  CHECK_FALSE(is_stale());
+  binary.finish.proof = "variant:plain, 64x64";
+  base.programs[0].variants[0].requirements = {"proof"};
+  CHECK(ProofOrigins(base, {first, second}).needs_proof(binary.variant));
+  packs::Contents earlier;
+  earlier.targets.emplace_back().key = "name=A\n";
+  earlier.targets[0].binaries = {binary};
+  packs::Contents kept = base;
+  CHECK(keep_earlier(earlier, ProofOrigins(base, {first, second}), &kept) == 1);
+  CHECK(kept.targets.empty());  // it may be packed only with a proof
+  base.programs[0].variants[0].requirements.clear();
+  kept = base;
+  CHECK(keep_earlier(earlier, ProofOrigins(base, {first, second}), &kept) == 1);
+  REQUIRE(kept.targets.size() == 1);
+  CHECK(kept.targets[0].binaries[0].finish.proof.empty());
+  CHECK(kept.targets[0].binaries[0].finish.unproven ==
+        "the arguments, sizes, tolerance or reference of its proof have changed");
+  CHECK(keep_earlier(earlier, {}, &(kept = base)) == 0);
+  CHECK(kept.targets == earlier.targets);
 }
 
 TEST_CASE("an answer is done, refused by the compiler, or failed where a process died") {
   CHECK(state_of({{"binary", 1}}) == JobState::done);
-  CHECK(state_of(to_json(Status(Code::opencl, -11, "clBuildProgram"))) == JobState::refused);
-  CHECK(state_of(to_json(Status(Code::opencl, -43, "clBuildProgram"))) == JobState::refused);
-  CHECK(state_of(to_json(Status(Code::requirement, "no images there"))) == JobState::refused);
-  CHECK(state_of(to_json(Status(Code::bad_input, "exit status 1"))) == JobState::refused);
-  CHECK(state_of(to_json(Status(Code::failed, "cannot write"))) == JobState::failed);
-  CHECK(state_of(to_json(Status(Code::opencl, -6, "out of host memory"))) == JobState::failed);
-  CHECK(state_of(to_json(Status(Code::process, "crashed"))) == JobState::failed);
+  CHECK(state_of(to_json(builder::Status(Code::opencl, -11, "clBuildProgram"))) ==
+        JobState::refused);
+  CHECK(state_of(to_json(builder::Status(Code::opencl, -43, "clBuildProgram"))) ==
+        JobState::refused);
+  CHECK(state_of(to_json(builder::Status(Code::requirement, "no images there"))) ==
+        JobState::refused);
+  CHECK(state_of(to_json(builder::Status(Code::bad_input, "exit status 1"))) == JobState::refused);
+  CHECK(state_of(to_json(builder::Status(Code::failed, "cannot write"))) == JobState::failed);
+  CHECK(state_of(to_json(builder::Status(Code::opencl, -6, "out of host memory"))) ==
+        JobState::failed);
+  CHECK(state_of(to_json(builder::Status(Code::process, "crashed"))) == JobState::failed);
   CHECK(state_of({{"binary", 1}, {"finisher_died", "crashed"}}) == JobState::failed);
   CHECK(state_of({{"binary", 1}, {"died", true}}) == JobState::failed);
   CHECK(state_of({{"binary", 1}, {"died", false}}) == JobState::done);
-  const json died = to_json(Status(Code::process, "crashed"));
-  const json unknown = to_json(Status(Code::opencl, "no such architecture"));
+  const json died = to_json(builder::Status(Code::process, "crashed"));
+  const json unknown = to_json(builder::Status(Code::opencl, "no such architecture"));
   CHECK(state_of({{"binary", 1}, {"also", json::array({died})}}) == JobState::failed);
   CHECK(state_of({{"binary", 1}, {"also", json::array({unknown})}}) == JobState::done);
 }

@@ -74,10 +74,9 @@ class Builder {
   }
 
   std::vector<bool> stored(const packs::Contents &base) {
-    const auto plan = make_plan(base, {device_}, {}, options);
-    const auto answer = stored_jobs(base, {device_}, plan, options);
-    REQUIRE(answer.ok());
-    return *answer;
+    const JobPlan planned = plan_build(base, {device_}, {}, options);
+    CHECK(planned.store_status.ok());
+    return planned.stored;
   }
 
   // The bytes of the pack that it would write.

@@ -75,16 +75,6 @@ packs::Binary earlier_of(const packs::Contents &base, const char *finisher,
   return binary;
 }
 
-// A work-group size of the variant "plain".
-packs::Tuning tuned_plain(const DeviceInfo &info) {
-  packs::Tuning tuning;
-  tuning.program = "blur";
-  tuning.variant = tuning.kernel = "plain";
-  tuning.profile = info.description.profile;
-  tuning.local_size = {64, 1, 1};
-  return tuning;
-}
-
 // What is to be done for the variant "plain" on one device.
 builder::Job plain_job(const packs::Contents &base, const DeviceInfo &info,
                        const std::vector<packs::Target> &earlier,
@@ -199,22 +189,6 @@ TEST_CASE("the shards of a plan are all of it, each job once, whatever was built
   }
 }
 
-TEST_CASE("launches that were recorded later are a reason, those of before are none") {
-  auto base = two_variants();
-  const DeviceInfo info = device("1", true);
-  packs::Target target = target_of(info);
-  target.binaries = {earlier_of(base, "pocl-work-groups 1")};
-  CHECK(plain_job(base, info, {target}).need == Need::reuse);
-  base.programs[0].variants[1].launches = packs::BlobSource(bytes("a line\n"));
-  CHECK(plain_job(base, info, {target}).need == Need::compile);
-  CHECK(plain_job(base, info, {target}).reason ==
-        "the earlier binary was not made for the launches that are now recorded");
-  const std::string mark = builder::launches_mark(base.programs[0].variants[1]);
-  CHECK(mark.find(", launches ") == 0);
-  target.binaries[0].finish.finisher += mark;
-  CHECK(plain_job(base, info, {target}).need == Need::reuse);
-}
-
 TEST_CASE("devices with one binary key are built for once") {
   const auto plan = builder::make_plan(two_variants(), {device("1", true), device("1", true)}, {});
   CHECK(plan.size() == 2);
@@ -294,14 +268,6 @@ TEST_CASE("an earlier binary is finished if a launch of its variant is known, no
   packs::Target target = target_of(pocl);
   target.binaries = {earlier_of(stated, "")};
   CHECK(plain_job(stated, pocl, {target}).reason == "the earlier binary was not finished");
-  target.binaries[0].finish.finisher = "pocl-work-groups 1";
-  target.binaries[0].finish.local_sizes = {{8, 8, 1}};
-  target.binaries[0].kernels = {{256, 8, 0, 0}};
-  stated.programs[0].variants[1].local_sizes = {{8, 8, 1}, {512, 1, 1}};
-  CHECK(plain_job(stated, pocl, {target}).need == Need::reuse);
-  stated.programs[0].variants[1].local_sizes.push_back({64, 1, 1});
-  CHECK(plain_job(stated, pocl, {target}).reason ==
-        "the earlier binary has no code for a stated work-group size");
 }
 
 TEST_CASE("PTX alone is finished once, and what the linker refused is not tried again") {
@@ -354,49 +320,42 @@ TEST_CASE("code for another compute capability is made where there is none yet")
   CHECK(plain_job(base, intel, {other}, other_gpus).need == Need::reuse);
 }
 
-TEST_CASE("a work-group size that was tuned since is a reason to finish PoCL's binary again") {
+TEST_CASE("an earlier binary serves if it is of the origin that is wanted") {
   const auto base = two_variants();
-  const DeviceInfo pocl = device_of("", "Portable Computing Language", "3.1");
-  packs::Target target = target_of(pocl);
-  target.binaries = {earlier_of(base, "pocl-work-groups 1")};
-  target.binaries[0].finish.local_sizes = {{8, 1, 1}, {64, 1, 1}};
-  builder::PlanOptions options;
-  options.tunings = {tuned_plain(pocl)};
-  CHECK(plain_job(base, pocl, {target}, options).need == Need::reuse);
-  options.tunings[0].local_size = {16, 2, 1};
-  const builder::Job job = plain_job(base, pocl, {target}, options);
-  CHECK(job.need == Need::compile);
-  CHECK(job.reason == "the earlier binary has no code for a tuned work-group size");
-  options.tunings[0].variant = "fast";
-  CHECK(plain_job(base, pocl, {target}, options).need == Need::reuse);
-}
-
-TEST_CASE("a size that no recorded launch takes is no reason to finish a binary again") {
-  auto base = two_variants();
-  base.programs[0].variants[1].launches.emplace(
-      bytes(R"({"kernel":"plain","dimensions":1,"local":[0,0,0],"wide":false,"moved":false,)"
-            R"("global":[96,1,1],"offset":[0,0,0],"arguments":[]})"
-            "\n"));
-  const DeviceInfo pocl = device_of("", "Portable Computing Language", "3.1");
-  packs::Target target = target_of(pocl);
-  const std::string finisher =
-      "pocl-work-groups 1" + builder::launches_mark(base.programs[0].variants[1]);
-  target.binaries = {earlier_of(base, finisher.c_str())};
-  builder::PlanOptions options;
-  options.tunings = {tuned_plain(pocl)};
-  CHECK(plain_job(base, pocl, {target}, options).need == Need::reuse);
-  options.tunings[0].local_size = {32, 1, 1};
-  CHECK(plain_job(base, pocl, {target}, options).reason ==
-        "the earlier binary has no code for a tuned work-group size");
-  target.binaries[0].finish.local_sizes = {{32, 1, 1}};
-  CHECK(plain_job(base, pocl, {target}, options).need == Need::reuse);
+  const DeviceInfo info = device("1", true);
+  packs::Target target = target_of(info);
+  target.binaries = {earlier_of(base, "")};
+  const auto reason = [&](const builder::Origin &wanted) {
+    const auto plan = builder::make_plan(base, {info}, {target}, {},
+                                         [&](const builder::Job & /*job*/) { return wanted; });
+    CHECK(plan[0].reason == "no binary for this source, these options and this driver yet");
+    CHECK((plan[1].need == Need::reuse) ==
+          (plan[1].reason == "the output has this binary already"));
+    return plan[1].reason;
+  };
+  CHECK(reason({"a", "b"}) == "the earlier binary does not tell what it was made from");
+  target.binaries[0].finish.made_from = "a";
+  target.binaries[0].finish.proved_by = "b";
+  CHECK(reason({"a", "b"}) == "the output has this binary already");
+  CHECK(reason({}) == "the output has this binary already");
+  CHECK(reason({"a", "c"}) ==
+        "the reference or the tolerance of the earlier binary's proof has changed");
+  CHECK(reason({"a", "c", false}) ==
+        "the reference or the tolerance of the earlier binary's proof has changed");
+  CHECK(reason({"a", "b", false}) == "the output has this binary already");
+  target.binaries[0].finish.proved_by.clear();  // by a build that compared nothing
+  CHECK(reason({"a", "b", false}) == "the output has this binary already");
+  CHECK(reason({"a", "b"}) ==
+        "the reference or the tolerance of the earlier binary's proof has changed");
+  CHECK(reason({"c", "b"}) ==
+        "the earlier binary was made from other options, arguments, launches, sizes or tools");
 }
 
 TEST_CASE("a virtual device's binary is made anew by other tools, and by a device that is there") {
   class Backend final : public builder::VirtualDevice {
    public:
     const std::string &name() const override { return name_; }
-    const std::string &finisher() const override { return finisher_; }
+    const std::string &finisher() const override { return name_; }
     const std::string &driver() const override { return name_; }
     builder::Result<Made> compile(const packs::Variant & /*variant*/,
                                   const builder::CallLimits & /*limits*/,
@@ -405,42 +364,33 @@ TEST_CASE("a virtual device's binary is made anew by other tools, and by a devic
     }
 
     std::string name_ = "nvidia:sm_90";
-    std::string finisher_ = "virtual-described 1, ptxas 13";
   };
   const packs::Contents base = two_variants();
   const DeviceInfo present = nvidia("580");
   DeviceInfo absent = present;
   absent.capabilities.images = false;
-  const auto backend = std::make_shared<Backend>();
-  absent.virtual_device = backend;
+  absent.virtual_device = std::make_shared<Backend>();
   packs::Target target = target_of(absent);
   const auto plan_for = [&](const DeviceInfo &device) {
-    return builder::make_plan(base, {device}, {target});
+    return builder::make_plan(base, {device}, {target}, {}, [](const builder::Job & /*job*/) {
+      return builder::Origin{"tools 13", ""};
+    });
   };
   CHECK(plan_for(absent)[0].reason == "the variant needs images, which the virtual device lacks");
   CHECK(plan_for(absent)[1].reason == "no binary for this source and these options yet");
   CHECK(job_name(base, {absent}, plan_for(absent)[1]) == "blur/plain for nvidia:sm_90");
-  target.binaries = {earlier_of(base, "virtual-described 1, ptxas 12", "525")};
-  CHECK(plan_for(absent)[1].reason == "other tools made the earlier binary");
-  target.binaries = {earlier_of(base, "virtual-described 1, ptxas 13", "580")};
-  CHECK(plan_for(absent)[1].need == Need::reuse);
-  target.binaries = {earlier_of(base, "virtual-described 1, ptxas 13, intel-without-spirv 1")};
-  CHECK(plan_for(absent)[1].need == Need::reuse);
-  CHECK(plan_for(present)[1].reason == "no device of this kind has launched the earlier binary");
-  backend->finisher_ = builder::kNeoFinisher;
-  CHECK(plan_for(absent)[1].reason == "other tools made the earlier binary");
-  target.binaries = {earlier_of(base, "virtual-neo 1 as kbl", "580")};
-  CHECK(plan_for(absent)[1].need == Need::reuse);
-  backend->finisher_ = "virtual-described 1, ptxas 13";
-  CHECK(plan_for(absent)[1].need == Need::reuse);
-  CHECK(plan_for(present)[1].reason == "no device of this kind has launched the earlier binary");
-  target.binaries = {earlier_of(base, "nvidia-linker 1", "580")};
-  CHECK(plan_for(absent)[1].need == Need::reuse);
-  CHECK(plan_for(present)[1].need == Need::reuse);
-  target.binaries.clear();
-  target.intermediates = {earlier_of(base, "virtual-described 1, ptxas none", "495")};
-  CHECK(plan_for(absent)[1].reason == "other tools made the earlier binary");
-  backend->finisher_ = "virtual-described 1, ptxas none";
+  for (auto *made : {&target.binaries, &target.intermediates}) {
+    target.binaries.clear();
+    *made = {earlier_of(base, "virtual-described 1", "525")};
+    (*made)[0].finish.made_from = "tools 12";
+    CHECK(plan_for(absent)[1].need == Need::compile);
+    CHECK(plan_for(present)[1].reason == "no device of this kind has launched the earlier binary");
+    (*made)[0].finish.made_from = "tools 13";
+    CHECK(plan_for(absent)[1].need == Need::reuse);
+    CHECK(plan_for(present)[1].reason == "no device of this kind has launched the earlier binary");
+  }
+  target.intermediates.clear();
+  target.binaries = {earlier_of(base, "nvidia-linker 1", "580")};  // loaded by a driver
   CHECK(plan_for(absent)[1].need == Need::reuse);
 }
 
@@ -496,7 +446,7 @@ TEST_CASE("what another build wrote meanwhile is added, and replaces nothing tha
   theirs.targets[1].binaries.push_back(
       {variant("gone").hash, packs::BlobSource(bytes("of no variant")), "", {}});
   for (int again = 0; again < 2; ++again) {
-    builder::keep_earlier(theirs, &now);
+    CHECK(builder::keep_earlier(theirs, {}, &now) == 0);
     REQUIRE(now.targets.size() == 2);
     REQUIRE(now.targets[0].binaries.size() == 1);
     CHECK(*now.targets[0].binaries[0].blob.raw() == bytes("new"));

@@ -164,6 +164,10 @@ struct Finish {
   std::vector<std::array<std::uint32_t, 3>> local_sizes{};
   std::string proof{};     // what the results of a launch were equal to; empty: no proof
   std::string unproven{};  // the reason as a sentence, if launched without proof
+  // Digests, in hexadecimal, of what decided the bytes and of what the results had to equal. A
+  // builder makes the binary again if it would make it from other inputs; empty: not known.
+  std::string made_from{};
+  std::string proved_by{};
   bool operator==(const Finish &) const = default;
 };
 

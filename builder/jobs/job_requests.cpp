@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gathers what a job needs from the base pack, the measurements and the references.
+#include "builder/jobs/job_requests.hpp"
+
+namespace kiln::builder {
+
+JobRequests::JobRequests(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
+                         const PlanOptions &options, const ReferenceOptions &references,
+                         const std::string &input, const std::string &sources)
+    : base_(base),
+      devices_(devices),
+      options_(options),
+      tunings_(options.tunings),
+      checks_(find_checks(base.programs, references, input, sources)),
+      proofs_(base, checks_) {
+  for (std::size_t p = 0; p < base.programs.size(); ++p) {
+    for (const packs::Variant &variant : base.programs[p].variants) {
+      alike_[variant.hash].push_back({p, &variant});
+    }
+  }
+}
+
+JobRequest JobRequests::of(const Job &job) const {
+  const packs::Program &program = base_.programs[job.program];
+  const packs::Variant &variant = program.variants[job.variant];
+  const DeviceInfo &device = devices_[job.device];
+  JobRequest request{options_, device, program, variant,
+                     tuned_sizes(tunings_.of(program.name, variant.name), program.name,
+                                 variant.name, device.description.profile)};
+  request.check = &check_of(job);
+  request.duplicates = duplicates_of(job);
+  if (needs_proof(variant)) request.gpu_archs.clear();  // code that was not launched has no proof
+  return request;
+}
+
+Origin JobRequests::origin_of(const Job &job) const {
+  const JobRequest request = of(job);
+  const bool launches = request.device.virtual_device == nullptr;
+  return {made_from(request), launches ? proofs_.of(request.variant) : "", !request.check->off};
+}
+
+// Returns the duplicates of the job's variant which the device can run and whose reference adds a
+// check: they belong to another program, or have other arguments or another tolerance.
+std::vector<Duplicate> JobRequests::duplicates_of(const Job &job) const {
+  const packs::Program &program = base_.programs[job.program];
+  const packs::Variant &variant = program.variants[job.variant];
+  std::vector<Duplicate> duplicates;
+  for (const auto &[place, other] : alike_.at(variant.hash)) {
+    const packs::Program &owner = base_.programs[place];
+    const bool alike = &owner == &program && other->arguments == variant.arguments &&
+                       other->tolerance == variant.tolerance;
+    if (other == &variant || alike || !checks_[place].has_reference(owner, *other)) continue;
+    if (!runtime::check_requirements(other->requirements, devices_[job.device].capabilities).ok()) {
+      continue;
+    }
+    duplicates.push_back({&owner, other, &checks_[place]});
+  }
+  return duplicates;
+}
+
+}  // namespace kiln::builder

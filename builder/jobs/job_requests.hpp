@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The requests of a build, one for each variant of its base pack and each of its devices, and their
+// origins. Reads the references that results are compared with.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "builder/jobs/action.hpp"
+#include "builder/jobs/earlier.hpp"
+#include "builder/jobs/plan.hpp"
+#include "builder/prove/result_check.hpp"
+#include "builder/run/reference.hpp"
+
+namespace kiln::builder {
+
+// What the base pack, the devices and the options must outlive. Not thread-safe.
+class JobRequests {
+ public:
+  // `input` is the manifest or pack beside which files of references lie, and `sources` the path at
+  // which write_sources() puts variants that are references.
+  JobRequests(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
+              const PlanOptions &options, const ReferenceOptions &references,
+              const std::string &input, const std::string &sources);
+  JobRequests(const JobRequests &) = delete;
+
+  // Return the request of a job, without the device's entries, and its origin.
+  JobRequest of(const Job &job) const;
+  Origin origin_of(const Job &job) const;
+
+  const ResultCheck &check_of(const Job &job) const { return checks_[job.program]; }
+  const ProofOrigins &proofs() const { return proofs_; }
+
+ private:
+  std::vector<Duplicate> duplicates_of(const Job &job) const;
+
+  struct Place {
+    std::size_t program;
+    const packs::Variant *variant;
+  };
+
+  const packs::Contents &base_;
+  const std::vector<DeviceInfo> &devices_;
+  const PlanOptions &options_;
+  const TuningsByVariant tunings_;
+  const std::vector<ResultCheck> checks_;  // of each program
+  const ProofOrigins proofs_;
+  // Variants with the same source, options and kernels: one binary serves them all.
+  std::unordered_map<packs::Digest, std::vector<Place>, HashOfDigest> alike_;
+};
+
+}  // namespace kiln::builder
