@@ -133,20 +133,24 @@ Collected collect(const packs::Descriptor &socket, const packs::Descriptor &outp
   const Clock::time_point deadline = Clock::now() + limits.timeout;
   Clock::time_point looked = Clock::now();
   bool output_open = true;
+  bool has_ended = false;  // then what it has sent is there
   std::string bytes;
   for (;;) {
     const long long left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) return Collected::late;
     pollfd fds[2] = {{socket.get(), POLLIN, 0}, {output_open ? output.get() : -1, POLLIN, 0}};
-    const int ready =
-        poll(fds, 2, static_cast<int>(std::min<long long>(left, kMemoryLook.count())));
+    const long long wait = has_ended ? 0 : std::min<long long>(left, kMemoryLook.count());
+    const int ready = poll(fds, 2, static_cast<int>(wait));
     if (limits.memory > 0 && Clock::now() - looked >= kMemoryLook) {
       looked = Clock::now();
       if (holds_more(pid, limits.memory)) return Collected::over_memory;
     }
-    // A driver's helper process may keep the socket open, too.
-    if (ready == 0 && has_exited(pid)) return Collected::ended;
+    // A driver's helper process may keep the socket open, too, and go on printing.
+    if (ready >= 0 && fds[0].revents == 0) {
+      if (has_ended) return Collected::ended;
+      has_ended = has_exited(pid);
+    }
     if (ready <= 0) continue;
     if (fds[1].revents != 0) {
       output_open = drain(output, &result->output) != Drained::end;

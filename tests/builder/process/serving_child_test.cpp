@@ -3,6 +3,7 @@
 #include "builder/process/child_process.hpp"
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <vector>
@@ -28,6 +29,16 @@ json obey(const json &order, int *count) {
   if (order == "throw") throw std::runtime_error("broken");
   if (order == "hang") {
     for (;;) pause();
+  }
+  if (order == "leave a helper that prints") {
+    if (fork() == 0) {  // as a driver may: with all that is open
+      for (;;) {
+        std::puts("still here");
+        std::fflush(stdout);
+      }
+    }
+    usleep(200'000);  // while it prints
+    _exit(3);
   }
   if (order.is_array()) {  // a helper process takes the memory
     const pid_t helper = fork_child([&] {
@@ -89,6 +100,14 @@ TEST_CASE("a serving child that died between two orders fails the next one alone
   REQUIRE(kill(pid, SIGKILL) == 0);
   CHECK_FALSE(child.call("b", kLong).ok());
   CHECK(child.call("c", kLong).ok());
+}
+
+TEST_CASE("a serving child's death is seen while a helper process of it goes on printing") {
+  ServingChild child(counting());
+  const ChildResult left = child.call("leave a helper that prints", kLong);
+  CHECK(left.end == ProcessEnd::exited);
+  CHECK(left.code == 3);
+  CHECK(left.output.find("still here") != std::string::npos);
 }
 
 TEST_CASE("a serving child's time is each order's own") {
