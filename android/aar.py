@@ -18,7 +18,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[1]
 HEADERS = SOURCE / "runtime/include/kiln"
-ELSEWHERE = ("kiln_program", "provision", "recorded", "signed")  # of libraries beside the runtime
+# Of libraries beside the runtime.
+ELSEWHERE = ("import", "kiln_program", "provision", "recorded", "sequence", "signed")
 OPENCL = ("cl.h", "cl_platform.h", "cl_version.h")
 ABIS = ("arm64-v8a", "armeabi-v7a", "x86_64", "x86")
 API = 24

@@ -75,7 +75,7 @@ set(control ${CMAKE_BINARY_DIR}/debian/libkiln0)
 set(minor ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 math(EXPR next "${PROJECT_VERSION_MINOR} + 1")
 set(shlibs)
-foreach(library runtime signed recorded)
+foreach(library runtime launch signed recorded)
   string(APPEND shlibs "libkiln_${library} ${PROJECT_VERSION_MAJOR} "
     "libkiln0 (>= ${minor}), libkiln0 (<< ${PROJECT_VERSION_MAJOR}.${next})\n")
 endforeach()

@@ -4,7 +4,6 @@
 
 #include "kiln/kiln.h"
 #include "runtime/launch/memory.hpp"
-#include "runtime/launch/sequence.hpp"
 #include "runtime/load/programs.hpp"
 
 struct kiln_opencl {
@@ -44,10 +43,6 @@ struct kiln_image {
 struct kiln_event {
   std::shared_ptr<const kiln::runtime::Loader> loader;
   kiln::runtime::Handle<cl_event> handle;
-};
-
-struct kiln_sequence {
-  kiln::runtime::Sequence sequence;
 };
 
 // The functions that give a loader under construction its persistence, and its trust.

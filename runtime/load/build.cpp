@@ -5,13 +5,10 @@
 #include <cstring>
 #include <string_view>
 
-#include <pthread.h>
+#include "runtime/load/compiler_lock.hpp"
 
 namespace kiln::runtime {
 namespace {
-
-// Not a std::shared_mutex: with some standard libraries a global one has a destructor.
-pthread_rwlock_t compiler = PTHREAD_RWLOCK_INITIALIZER;
 
 // A larger size is a driver's mistake, not a log.
 constexpr std::size_t kMaxLogBytes = std::size_t{16} << 20;
@@ -171,12 +168,12 @@ const char *binary_options(const Device &device, std::string_view options) {
   return flushes ? kFlush : nullptr;
 }
 
-UsingCompiler::UsingCompiler() { pthread_rwlock_rdlock(&compiler); }
-UsingCompiler::~UsingCompiler() { pthread_rwlock_unlock(&compiler); }
+UsingCompiler::UsingCompiler() { pthread_rwlock_rdlock(&KILN_COMPILER_LOCK); }
+UsingCompiler::~UsingCompiler() { pthread_rwlock_unlock(&KILN_COMPILER_LOCK); }
 
-NobodyCompiles::NobodyCompiles() : locked_(pthread_rwlock_trywrlock(&compiler) == 0) {}
+NobodyCompiles::NobodyCompiles() : locked_(pthread_rwlock_trywrlock(&KILN_COMPILER_LOCK) == 0) {}
 NobodyCompiles::~NobodyCompiles() {
-  if (locked_) pthread_rwlock_unlock(&compiler);
+  if (locked_) pthread_rwlock_unlock(&KILN_COMPILER_LOCK);
 }
 
 BuildOutcome build_program(const Device &device, cl_context context, Form form, packs::View bytes,

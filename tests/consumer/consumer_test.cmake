@@ -37,6 +37,24 @@ file(COPY ${CMAKE_CURRENT_LIST_DIR}/add_one.cl ${CMAKE_CURRENT_LIST_DIR}/add_one
   DESTINATION ${WORK}/kernels)
 consume(find_package -DCMAKE_PREFIX_PATH=${prefix})
 
+# A program that only loads has no symbol of kiln::launch, static or shared, and needs no such library.
+set(of_launch
+  "kiln_sequence_[a-z]+|kiln_[a-z]+_(from_buffer|from_dma_buf|[a-z]+_external)|libkiln_launch")
+find_program(nm nm REQUIRED)
+find_program(readelf readelf REQUIRED)
+foreach(program use_c use_cxx use_launch use_launch_shared)
+  execute_process(COMMAND ${nm} -C ${WORK}/find_package/${program} OUTPUT_VARIABLE symbols
+    COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${readelf} -d ${WORK}/find_package/${program} OUTPUT_VARIABLE libraries
+    COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCH "${of_launch}" found "${symbols}${libraries}")
+  if(program MATCHES "launch" AND NOT found)
+    message(FATAL_ERROR "${program} links nothing of kiln::launch")
+  elseif(found AND NOT program MATCHES "launch")
+    message(FATAL_ERROR "${program} only loads, and links ${found}")
+  endif()
+endforeach()
+
 # A kernel that changes is in the executable again.
 file(APPEND ${WORK}/kernels/add_one.cl "// changed\n")
 set(pack_file ${WORK}/find_package/add_one_pack.kiln)

@@ -31,14 +31,14 @@ DOCUMENTS = "share/doc/"
 # Patterns of each package's files below /usr, of which each must match a file; a library folder is LIB.
 CONTENTS = {
     "libkiln0": [r"LIB/libkiln_runtime\.so\.0", r"LIB/libkiln_runtime\.so\.0\.\d+\.\d+",
-                 r"LIB/libkiln_(signed|recorded)\.so\.0(\.\d+\.\d+)?"],
+                 r"LIB/libkiln_(launch|signed|recorded)\.so\.0(\.\d+\.\d+)?"],
     "libkiln-dev": [r"include/kiln/\w+\.h", r"include/kiln/\w+\.hpp",
-                    r"LIB/libkiln_(runtime|packs|provision)\.a",
-                    r"LIB/libkiln_(runtime|signed|recorded)\.so",
+                    r"LIB/libkiln_(runtime|launch|packs|provision)\.a",
+                    r"LIB/libkiln_(runtime|launch|signed|recorded)\.so",
                     r"LIB/cmake/kiln/kilnTargets(-\w+)?\.cmake",
                     r"LIB/cmake/kiln/kilnConfig(Version)?\.cmake",
                     r"LIB/cmake/kiln/Kiln(Find|HostTool|AddPack|EmbedPack)\.cmake", r"LIB/pkgconfig/kiln\.pc",
-                    r"LIB/pkgconfig/kiln_(signed|recorded|provision)\.pc",
+                    r"LIB/pkgconfig/kiln_(launch|signed|recorded|provision)\.pc",
                     r"share/kiln/dropin/kiln_dropin\.[ch]", r"share/doc/kiln/examples/.+"],
     "kiln": [r"bin/kiln", r"LIB/cmake/kiln/kilnBuilderTargets(-\w+)?\.cmake",
              r"share/kiln/known-bad\.toml", r"share/kiln/virtual/[\w.-]+",

@@ -48,8 +48,8 @@ BUILDER = {
 DEPENDENCIES = {**RUNTIME, **(BUILDER if ALL else {})}
 CONAN_NAMES = {"opencl": "opencl-headers", "nlohmann-json": "nlohmann_json"}
 
-LIBRARIES = [r"lib/libkiln_(runtime|packs|provision)\.a",
-             rf"lib/libkiln_(runtime|signed{'|recorded' if ALL else ''})\.so(\.0(\.\d+\.\d+)?)?"]
+LIBRARIES = [r"lib/libkiln_(runtime|launch|packs|provision)\.a",
+             rf"lib/libkiln_(runtime|launch|signed{'|recorded' if ALL else ''})\.so(\.0(\.\d+\.\d+)?)?"]
 CMAKE_FILES = [r"kiln(Config(Version)?|Targets)\.cmake", r"kilnTargets-release\.cmake",
                r"Kiln(Find|HostTool|AddPack|EmbedPack)\.cmake"]
 BUILDER_FILES = [r"lib/libkiln_layer\.so", r"share/kiln/virtual/[\w.-]+", r"share/kiln/known-bad\.toml"]
@@ -58,8 +58,9 @@ HEADERS = [r"include/kiln/\w+\.(h|hpp)", r"share/kiln/dropin/kiln_dropin\.[ch]"]
 CONSUMER = """cmake_minimum_required(VERSION 3.22)
 project(Consumer LANGUAGES C CXX)
 find_package(kiln {version} EXACT CONFIG REQUIRED COMPONENTS {components})
-foreach(name runtime runtime_shared signed)
+foreach(name runtime runtime_shared launch launch_shared signed)
   string(REGEX REPLACE "runtime.*" "kiln" program ${{name}})
+  string(REGEX REPLACE "_shared$" "" program ${{program}})
   add_executable(use_${{name}} {programs}/use_${{program}}.c)
   target_link_libraries(use_${{name}} PRIVATE kiln::${{name}})
 endforeach()
@@ -139,7 +140,7 @@ class Ports(unittest.TestCase):
             encoding="utf-8")
         run("cmake", "-S", folder, "-B", folder / "build", "-G", "Ninja", *options)
         run("cmake", "--build", folder / "build")
-        for program in ("runtime", "runtime_shared", "cxx"):
+        for program in ("runtime", "runtime_shared", "launch", "launch_shared", "cxx"):
             self.assertEqual(run(folder / f"build/use_{program}", PACK), "OK\n")
         self.assertEqual(run(folder / "build/use_signed"), "OK\n")
         return folder / "build"
@@ -188,15 +189,15 @@ class Ports(unittest.TestCase):
             f"-DCURRENT_HOST_INSTALLED_DIR={installed}", f"-DCURRENT_BUILDTREES_DIR={trees}",
             "-P", pathlib.Path(__file__).with_name("vcpkg_functions.cmake"))
         self.check_origin(trees / "x64-linux-rel", installed)
-        pc_files = rf"lib/pkgconfig/kiln(_signed|_provision{'|_recorded' if ALL else ''})?\.pc"
+        pc_files = rf"lib/pkgconfig/kiln(_launch|_signed|_provision{'|_recorded' if ALL else ''})?\.pc"
         self.check_files(packages, [
             *HEADERS, *LIBRARIES, pc_files, *(f"share/kiln/{name}" for name in CMAKE_FILES),
             "share/kiln/copyright", "share/kiln/usage",
             *([*BUILDER_FILES, *(f"share/kiln/{name}" for name in BUILDER_CMAKE_FILES),
                "tools/kiln/kiln", r"share/kiln/kilnTargets-debug\.cmake",
-               r"debug/lib/libkiln_(runtime|packs|provision)\.a",
-               r"debug/lib/libkiln_(runtime|signed)\.so(\.0(\.\d+\.\d+)?)?",
-               r"debug/lib/pkgconfig/kiln(_signed|_provision)?\.pc"] if ALL else [])])
+               r"debug/lib/libkiln_(runtime|launch|packs|provision)\.a",
+               r"debug/lib/libkiln_(runtime|launch|signed)\.so(\.0(\.\d+\.\d+)?)?",
+               r"debug/lib/pkgconfig/kiln(_launch|_signed|_provision)?\.pc"] if ALL else [])])
         self.check_no_path(packages, packages, trees, installed)
         shutil.copytree(packages, installed, symlinks=True, dirs_exist_ok=True)
         shutil.rmtree(packages)

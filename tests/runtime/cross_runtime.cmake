@@ -6,7 +6,7 @@
 include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)
 # A machine's triple, what runs its programs, its root's variable and suite, more tests.
 set(of_aarch64 aarch64-linux-gnu qemu-aarch64 KILN_ARM64_ROOT bookworm-arm64 ladder_test
-  c_api_test_runtime_shared c_launch_test_runtime_shared)
+  c_api_test_runtime_shared c_launch_test_runtime_shared c_extensions_test_launch_shared)
 set(of_armv7 arm-linux-gnueabihf qemu-arm KILN_ARMHF_ROOT bookworm-armhf ladder_test format_test)
 set(of_i686 i686-linux-gnu ld-linux.so.2 KILN_I386_ROOT bookworm-i386)
 list(POP_FRONT of_${MACHINE} triple run_by variable suite)
@@ -16,5 +16,6 @@ find_root(${variable} ${suite}/dev)
 need("cxx=${triple}-g++" "emulator=${run_by}" "root=the -dev packages of ${suite}")
 
 set(TOOLCHAIN ${KILN_SOURCE}/cmake/toolchains/${triple}.cmake)
-set(TESTS runtime_test c_api_test_runtime c_launch_test_runtime ${of_${MACHINE}})
+set(TESTS runtime_test c_api_test_runtime c_launch_test_runtime c_extensions_test_launch
+  ${of_${MACHINE}})
 include(${CMAKE_CURRENT_LIST_DIR}/runtime_alone.cmake)

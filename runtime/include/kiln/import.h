@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  * Buffers and images over memory of other parts of the system, such as the frames of a camera or a
- * video decoder: dma-bufs of Linux and hardware buffers of Android. Nothing is copied. The
- * conventions of kiln.h hold here.
+ * video decoder: dma-bufs of Linux and hardware buffers of Android. Nothing is copied. As
+ * sequence.h this is of a library of its own, kiln::launch; the conventions of kiln.h hold here.
  *
  * The memory stays the caller's: Kiln neither closes the file descriptor nor releases the hardware
  * buffer. Both must stay open, and their memory valid, until the kiln_buffer or kiln_image is

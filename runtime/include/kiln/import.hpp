@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// C++17 over import.h: buffers and images over dma-bufs and Android's hardware buffers.
+/// C++17 over import.h: buffers and images over dma-bufs and Android's hardware buffers; link
+/// kiln::launch.
 #pragma once
 
 #include "kiln/import.h"

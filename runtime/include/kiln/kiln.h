@@ -20,9 +20,10 @@
  * kiln_load(), and needs none of the calls that follow. launch.h has kernels, queues and memory;
  * overlay.h stores what this device compiled; loader_options.h has notices and hints; prefetch.h
  * loads many programs at once; trust.h requires signatures, and signed.h checks them; driver.h
- * unloads compilers, sets performance levels and reads clocks; import.h imports memory; provision.h
- * fills Mesa's shader cache; listing.h lists a pack; recorded.h names and keeps programs. The table
- * "Words" of docs/understand/design.md explains pack, variant, target, rung, overlay and final.
+ * unloads compilers, sets performance levels and reads clocks; sequence.h records launches;
+ * import.h imports memory; provision.h fills Mesa's shader cache; listing.h lists a pack;
+ * recorded.h names and keeps programs. The table "Words" of docs/understand/design.md explains
+ * pack, variant, target, rung, overlay and final.
  *
  * Conventions for every function of the C headers:
  *  1. A function that can fail returns #kiln_status; #KILN_OK is 0. Values never change their

@@ -16,7 +16,7 @@
 
 #include "kiln/version.h"
 
-/** Marks the functions that the shared library exports. */
+/** Marks the functions that the shared libraries libkiln_runtime and libkiln_launch export. */
 #if defined(kiln_runtime_shared_EXPORTS) && defined(_WIN32)
 #define KILN_API __declspec(dllexport)
 #elif defined(KILN_SHARED) && defined(_WIN32)

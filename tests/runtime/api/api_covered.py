@@ -3,12 +3,14 @@
 """Every function of the C headers is tested from C with a NULL in each place where none may be,
 and called by the C++ headers.
 
-usage: api_covered.py HEADER.h... HEADER.hpp... libkiln_runtime.so TEST.c...
+usage: api_covered.py HEADER.h... HEADER.hpp... libkiln_runtime.so libkiln_launch.so TEST.c...
 
 A *_release function must be called with NULL, a question too, and one that gives a
-kiln_status inside REFUSED(...), once for each pointer that must not be NULL. The shared
-library must export the functions that are KILN_API and no others. Functions that are not, those
-of provision.h, recorded.h and signed.h, are of libraries of their own; they must be called by the C++ headers alone.
+kiln_status inside REFUSED(...), once for each pointer that must not be NULL. Of the shared
+libraries libkiln_launch must export the functions of import.h and sequence.h that are KILN_API, and
+libkiln_runtime those of all other headers, and no others. Functions that are not KILN_API, those
+of provision.h, recorded.h and signed.h, are of other libraries; they must be called by the C++
+headers alone.
 """
 import pathlib
 import re
@@ -36,6 +38,7 @@ MAY_BE_NULL = {
     "kiln_prefetch": {"user"},
     "kiln_report_folder": {"folder"},
 }
+LAUNCH_HEADERS = ("/import.h", "/sequence.h")  # of libkiln_launch
 OPENCL_HANDLE = re.compile(r"\bcl_(command_queue|context|device_id|event|kernel|mem|program)\b")
 
 
@@ -98,6 +101,12 @@ def faults(functions, exported, test):
                 yield f"{name}: no call has NULL for `{parameters[place][0]}`"
 
 
+def exported_by(library):
+    symbols = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
+                             capture_output=True, text=True).stdout
+    return set(re.findall(r" T (kiln_\w+)", symbols))
+
+
 def not_in_cpp(header, cpp):
     for name in sorted(set(re.findall(r"\b(kiln_\w+)\(", header))):
         if not re.search(rf"\b{name}\b", cpp):
@@ -110,13 +119,15 @@ def main():
                and not path.endswith("kiln_program.h")]  # all its code is there, for C++ as for C
     cpp_headers = [path for path in paths if path.endswith(".hpp")]
     tests = [path for path in paths if path.endswith(".c")]
-    (library,) = (path for path in paths if not path.endswith((".h", ".hpp", ".c")))
+    libraries = [path for path in paths if not path.endswith((".h", ".hpp", ".c"))]
     header = " ".join(code(path) for path in headers)
-    functions = declarations(header)
-    symbols = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
-                             capture_output=True, text=True).stdout
-    exported = set(re.findall(r" T (kiln_\w+)", symbols))
-    found = list(faults(functions, exported, " ".join(code(test) for test in tests)))
+    test = " ".join(code(path) for path in tests)
+    functions, found = {}, []
+    for library, is_launch in zip(libraries, (False, True), strict=True):
+        own = [path for path in headers if path.endswith(LAUNCH_HEADERS) == is_launch]
+        declared = declarations(" ".join(code(path) for path in own))
+        found += faults(declared, exported_by(library), test)
+        functions.update(declared)
     found += not_in_cpp(header, " ".join(code(path) for path in cpp_headers))
     for fault in found:
         print(fault)

@@ -7,6 +7,7 @@
 #include "kiln/driver.h"
 #include "kiln/import.h"
 #include "kiln/overlay.h"
+#include "kiln/sequence.h"
 #include "kiln/trust.h"
 
 #include <stdint.h>

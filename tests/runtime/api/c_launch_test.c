@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The C API of kernels, queues, events, memory and sequences from C, without a device: pinned
+/* The C API of kernels, queues, events and memory from C, without a device: pinned
  * numbers, and wrong arguments to every function. */
 #include "tests/runtime/api/c_check.h"
 
 #include "kiln/driver.h"
-#include "kiln/import.h"
 
 _Static_assert(KILN_LOCAL_DEVICE == 0 && KILN_LOCAL_KERNEL == 8, "local source");
 _Static_assert(KILN_LOCAL_SUGGESTED == 9 && KILN_LOCAL_PROFILE == 10, "local source");
@@ -14,8 +13,7 @@ _Static_assert(KILN_LEVEL_MEDIUM == 2 && KILN_LEVEL_HIGH == 3, "level");
 _Static_assert(KILN_QUEUE_OUT_OF_ORDER == 1 && KILN_QUEUE_NO_PROFILING == 2, "flag");
 _Static_assert(KILN_HINT_PRIORITY == 1 && KILN_HINT_THROTTLE == 2, "hint");
 _Static_assert(KILN_HINT_OUT_OF_ORDER == 4 && KILN_HINT_PERFORMANCE == 8, "hint");
-_Static_assert(KILN_RECORDING_NONE == 0 && KILN_RECORDING_COMMAND_BUFFER == 1, "recording");
-_Static_assert(KILN_RECORDING_RECORDABLE_QUEUE == 2 && KILN_MAX_WAITS == 64, "recording");
+_Static_assert(KILN_MAX_WAITS == 64, "waits");
 _Static_assert(KILN_TYPE_UCHAR == 0 && KILN_TYPE_USHORT == 1 && KILN_TYPE_UINT == 2, "type");
 _Static_assert(KILN_TYPE_INT == 3 && KILN_TYPE_FLOAT == 4 && KILN_TYPE_HALF == 5, "type");
 _Static_assert(KILN_TYPE_CHAR == 6 && KILN_TYPE_SHORT == 7 && KILN_TYPE_LONG == 8, "type");
@@ -23,11 +21,6 @@ _Static_assert(KILN_TYPE_ULONG == 9 && KILN_TYPE_DOUBLE == 10, "type");
 _Static_assert(KILN_UNLOAD_CALLED == 0 && KILN_UNLOAD_NOT_NEEDED == 1, "unload");
 _Static_assert(KILN_UNLOAD_BUSY == 2 && KILN_UNLOAD_NO_CALL == 3, "unload");
 _Static_assert(KILN_UNLOAD_QUARANTINED == 4 && KILN_NOTICE_UNLOADED == 10, "unload");
-_Static_assert(KILN_HOST_CACHE_NONE == 0 && KILN_HOST_CACHE_WRITEBACK == 1, "host cache");
-_Static_assert(KILN_HOST_CACHE_COHERENT == 2, "host cache");
-_Static_assert(KILN_PLANE_NONE == 0 && KILN_PLANE_LUMA == 1 && KILN_PLANE_CHROMA == 2, "plane");
-_Static_assert(offsetof(kiln_import_options, size) == 0, "layout");
-_Static_assert(offsetof(kiln_image_layout, size) == 0, "layout");
 _Static_assert(offsetof(kiln_queue_options, size) == 0, "layout");
 
 static void test_release_of_null(void) {
@@ -36,7 +29,6 @@ static void test_release_of_null(void) {
   kiln_buffer_release(NULL);
   kiln_image_release(NULL);
   kiln_event_release(NULL);
-  kiln_sequence_release(NULL);
 }
 
 static void test_questions_to_null(void) {
@@ -47,8 +39,6 @@ static void test_questions_to_null(void) {
   CHECK(kiln_queue_hints(NULL) == 0);
   CHECK(kiln_event_cl(NULL) == NULL);
   CHECK(kiln_buffer_zero_copy(NULL) == 0);
-  CHECK(kiln_sequence_kind(NULL) == KILN_RECORDING_NONE);
-  CHECK(kiln_sequence_reason(NULL) == NULL);
 }
 
 static void CL_CALLBACK on_event(cl_event event, cl_int status, void *user) {
@@ -108,23 +98,6 @@ static void test_null_for_kernels(void) {
   CHECK(kernel == NULL && event == NULL);
 }
 
-static void test_null_for_sequences(void) {
-  kiln_error e;
-  kiln_sequence *sequence = NULL;
-  kiln_ndrange range = {1, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}};
-  kiln_event *event = NULL;
-  REFUSED(kiln_sequence_begin(NULL, &sequence, &e), "kiln_sequence_begin");
-  REFUSED(kiln_sequence_begin(SOME(kiln_queue), NULL, &e), "kiln_sequence_begin");
-  REFUSED(kiln_sequence_add(NULL, SOME(kiln_kernel), &range, &e), "kiln_sequence_add");
-  REFUSED(kiln_sequence_add(SOME(kiln_sequence), NULL, &range, &e), "kiln_sequence_add");
-  REFUSED(kiln_sequence_add(SOME(kiln_sequence), SOME(kiln_kernel), NULL, &e), "kiln_sequence_add");
-  REFUSED(kiln_sequence_change(NULL, 0, SOME(kiln_kernel), &range, &e), "kiln_sequence_change");
-  REFUSED(kiln_sequence_change(SOME(kiln_sequence), 0, NULL, &range, &e), "kiln_sequence_change");
-  REFUSED(kiln_sequence_end(NULL, &e), "kiln_sequence_end");
-  REFUSED(kiln_sequence_run(NULL, NULL, 0, &event, &e), "kiln_sequence_run");
-  CHECK(sequence == NULL && event == NULL);
-}
-
 static void test_null_for_memory_of_others(void) {
   kiln_error e;
   kiln_buffer *buffer = NULL;
@@ -150,63 +123,6 @@ static void test_null_for_memory_of_others(void) {
   REFUSED(kiln_image_from_cl(SOME(kiln_loader), from, KILN_ACCESS_READ, NULL, &e),
           "kiln_image_from_cl");
   REFUSED(kiln_image_from_cl(SOME(kiln_loader), from, (kiln_access)3, &image, &e), "access");
-  CHECK(buffer == NULL && image == NULL);
-}
-
-static void test_null_for_imports(void) {
-  kiln_error e;
-  kiln_import_options options = {sizeof(kiln_import_options), KILN_ACCESS_READ,
-                                 KILN_HOST_CACHE_NONE, NULL};
-  kiln_image_layout layout = {sizeof(kiln_image_layout), 4, 4, 4, 0, 0};
-  kiln_buffer *buffer = NULL;
-  kiln_image *image = NULL;
-  REFUSED(kiln_buffer_from_dma_buf(NULL, 0, 64, &options, &buffer, &e), "from_dma_buf");
-  REFUSED(kiln_buffer_from_dma_buf(SOME(kiln_loader), 0, 64, NULL, &buffer, &e), "from_dma_buf");
-  REFUSED(kiln_buffer_from_dma_buf(SOME(kiln_loader), 0, 64, &options, NULL, &e), "from_dma_buf");
-  REFUSED(kiln_buffer_from_hardware_buffer(NULL, &dummy, 64, &options, &buffer, &e),
-          "from_hardware_buffer");
-  REFUSED(kiln_buffer_from_hardware_buffer(SOME(kiln_loader), NULL, 64, &options, &buffer, &e),
-          "from_hardware_buffer");
-  REFUSED(kiln_buffer_from_hardware_buffer(SOME(kiln_loader), &dummy, 64, NULL, &buffer, &e),
-          "from_hardware_buffer");
-  REFUSED(kiln_buffer_from_hardware_buffer(SOME(kiln_loader), &dummy, 64, &options, NULL, &e),
-          "from_hardware_buffer");
-  REFUSED(kiln_image_from_buffer(NULL, &layout, &image, &e), "image_from_buffer");
-  REFUSED(kiln_image_from_buffer(SOME(kiln_buffer), NULL, &image, &e), "image_from_buffer");
-  REFUSED(kiln_image_from_buffer(SOME(kiln_buffer), &layout, NULL, &e), "image_from_buffer");
-  REFUSED(
-      kiln_image_from_hardware_buffer(NULL, &dummy, KILN_PLANE_NONE, &layout, &options, &image, &e),
-      "from_hardware_buffer");
-  REFUSED(kiln_image_from_hardware_buffer(SOME(kiln_loader), NULL, KILN_PLANE_NONE, &layout,
-                                          &options, &image, &e),
-          "from_hardware_buffer");
-  REFUSED(kiln_image_from_hardware_buffer(SOME(kiln_loader), &dummy, KILN_PLANE_NONE, NULL,
-                                          &options, &image, &e),
-          "from_hardware_buffer");
-  REFUSED(kiln_image_from_hardware_buffer(SOME(kiln_loader), &dummy, KILN_PLANE_NONE, &layout, NULL,
-                                          &image, &e),
-          "from_hardware_buffer");
-  REFUSED(kiln_image_from_hardware_buffer(SOME(kiln_loader), &dummy, KILN_PLANE_NONE, &layout,
-                                          &options, NULL, &e),
-          "from_hardware_buffer");
-  REFUSED(kiln_image_from_hardware_buffer(SOME(kiln_loader), &dummy, (kiln_plane)3, &layout,
-                                          &options, &image, &e),
-          "unknown plane");
-  REFUSED(kiln_buffer_acquire_external(NULL, SOME(kiln_buffer), NULL, 0, NULL, &e), "acquire");
-  REFUSED(kiln_buffer_acquire_external(SOME(kiln_queue), NULL, NULL, 0, NULL, &e), "acquire");
-  REFUSED(kiln_buffer_release_external(NULL, SOME(kiln_buffer), NULL, 0, NULL, &e), "release");
-  REFUSED(kiln_buffer_release_external(SOME(kiln_queue), NULL, NULL, 0, NULL, &e), "release");
-  REFUSED(kiln_image_acquire_external(NULL, SOME(kiln_image), NULL, 0, NULL, &e), "acquire");
-  REFUSED(kiln_image_acquire_external(SOME(kiln_queue), NULL, NULL, 0, NULL, &e), "acquire");
-  REFUSED(kiln_image_release_external(NULL, SOME(kiln_image), NULL, 0, NULL, &e), "release");
-  REFUSED(kiln_image_release_external(SOME(kiln_queue), NULL, NULL, 0, NULL, &e), "release");
-  layout.size = 1;
-  REFUSED(kiln_image_from_buffer(SOME(kiln_buffer), &layout, &image, &e), "sizeof");
-  options.host_cache = (kiln_host_cache)3;
-  REFUSED(kiln_buffer_from_dma_buf(SOME(kiln_loader), 0, 64, &options, &buffer, &e),
-          "unknown host_cache");
-  options.size = 1;
-  REFUSED(kiln_buffer_from_dma_buf(SOME(kiln_loader), 0, 64, &options, &buffer, &e), "sizeof");
   CHECK(buffer == NULL && image == NULL);
 }
 
@@ -283,11 +199,9 @@ int main(void) {
   test_release_of_null();
   test_questions_to_null();
   test_null_for_kernels();
-  test_null_for_sequences();
   test_null_for_memory();
   test_null_for_memory_of_others();
   test_null_for_async_maps();
-  test_null_for_imports();
   test_null_for_driver_requests();
   return finish();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fake driver's command buffers, Qualcomm's recordable queues, and suggested work-group sizes.
-#include "runtime/launch/recording.hpp"
+#include "runtime/extensions/recording.hpp"
 #include "tests/runtime/fake/objects.hpp"
 
 namespace kiln::test {

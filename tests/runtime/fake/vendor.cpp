@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fake driver's imported memory, its compiler, performance, clocks and time stamps.
-#include "runtime/launch/imported_memory.hpp"
+#include "runtime/extensions/imported_memory.hpp"
 #include "tests/runtime/fake/objects.hpp"
 
 namespace kiln::test {

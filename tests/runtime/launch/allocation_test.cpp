@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A launch in the steady state takes no memory.
+#include "kiln/sequence.h"
 #include "tests/runtime/fake/launch_ready.hpp"
 #include "tests/runtime/launch/allocations.hpp"
 

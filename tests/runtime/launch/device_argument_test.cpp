@@ -8,6 +8,7 @@
 #include "kiln/import.hpp"
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/writer.hpp"
+#include "kiln/sequence.hpp"
 #include "runtime/api/api.hpp"
 #include "tests/runtime/fake/on_device.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "kiln/driver.hpp"
+#include "kiln/sequence.hpp"
 #include "runtime/api/api.hpp"
+#include "runtime/extensions/recorded_sequence.hpp"
 #include "tests/runtime/fake/on_device.hpp"
 #include "tests/runtime/launch/allocations.hpp"
 

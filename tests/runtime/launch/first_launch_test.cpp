@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process that ends in the first launch of a kernel, and what later starts know of it.
+#include "kiln/sequence.h"
 #include "tests/runtime/overlay/overlay_fixture.hpp"
 
 using namespace kiln;

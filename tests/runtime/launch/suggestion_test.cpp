@@ -2,6 +2,7 @@
 // Work-group sizes that a driver suggests: asked for once, kept, and not believed.
 #include "runtime/launch/suggestion.hpp"
 
+#include "kiln/sequence.h"
 #include "tests/runtime/fake/launch_ready.hpp"
 #include "tests/runtime/overlay/overlay_fixture.hpp"
 

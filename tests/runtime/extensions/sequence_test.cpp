@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recorded launches against the fake driver: which way of recording is taken, what runs, and
 // what becomes of faults. Qualcomm's way has no other test: no device with it was at hand.
+#include "kiln/sequence.h"
 #include "tests/runtime/fake/launch_ready.hpp"
 
 using namespace kiln;

@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "kiln/sequence.h"
+#include "runtime/extensions/recording.hpp"
 #include "runtime/launch/enqueue.hpp"
-#include "runtime/launch/recording.hpp"
 
 namespace kiln::runtime {
 
@@ -37,3 +38,8 @@ Status end_sequence(Sequence *sequence);
 Status run_sequence(Sequence *sequence, const Waits &waits, Handle<cl_event> *event);
 
 }  // namespace kiln::runtime
+
+// What the handle of kiln/sequence.h points to.
+struct kiln_sequence {
+  kiln::runtime::Sequence sequence;
+};

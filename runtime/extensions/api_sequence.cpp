@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C API: sequences.
+#include "kiln/sequence.h"
 #include "runtime/api/api.hpp"
+#include "runtime/extensions/recorded_sequence.hpp"
 
 using namespace kiln::runtime;
 

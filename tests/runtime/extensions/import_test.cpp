@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "kiln/import.hpp"
-#include "runtime/launch/imported_memory.hpp"
+#include "runtime/extensions/imported_memory.hpp"
 #include "tests/runtime/fake/launch_ready.hpp"
 
 using namespace kiln;

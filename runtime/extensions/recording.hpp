@@ -3,8 +3,10 @@
 // been the same in every 0.9 so far) and cl_qcom_recordable_queues.
 #pragma once
 
+#include <memory>
 #include <vector>
 
+#include "kiln/sequence.h"
 #include "runtime/launch/enqueue.hpp"
 
 namespace kiln::runtime {

@@ -2,7 +2,7 @@
 // Finds the functions of both extensions, checks what the device supports, records, and lists the
 // changes in the form that cl_khr_command_buffer_mutable_dispatch and cl_qcom_recordable_queues
 // take.
-#include "runtime/launch/recording.hpp"
+#include "runtime/extensions/recording.hpp"
 
 #include <cstring>
 

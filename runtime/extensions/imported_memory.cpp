@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Imports memory by Khronos's, Arm's or Qualcomm's extension, after checking all that can be known
 // beforehand. A plane of a frame is an image over part of a buffer, but with Qualcomm's extension.
-#include "runtime/launch/imported_memory.hpp"
+#include "runtime/extensions/imported_memory.hpp"
 
 #include <cerrno>
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C API: buffers and images over memory of other parts of the system.
-#include "runtime/launch/imported_memory.hpp"
+#include "kiln/import.h"
+
+#include <cstring>
 
 #include "runtime/api/api.hpp"
 #include "runtime/api/options.hpp"
+#include "runtime/extensions/imported_memory.hpp"
 
 using namespace kiln::runtime;
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects the steps and has the driver record them if it can; otherwise enqueues them one by one.
-#include "runtime/launch/sequence.hpp"
+#include "runtime/extensions/recorded_sequence.hpp"
 
+#include <cstring>
+
+#include "runtime/extensions/recording.hpp"
 #include "runtime/launch/first_launch.hpp"
-#include "runtime/launch/recording.hpp"
+#include "runtime/opencl/error.hpp"
 
 namespace kiln::runtime {
 namespace {

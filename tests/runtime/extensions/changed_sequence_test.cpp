@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches of a sequence that are changed after they were recorded, against the fake driver: what
 // the two extensions are told, and when the launches run plainly instead.
+#include "kiln/sequence.h"
 #include "tests/runtime/fake/launch_ready.hpp"
 
 using namespace kiln;
