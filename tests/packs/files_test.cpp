@@ -154,7 +154,8 @@ TEST_CASE_METHOD(Files, "a lock is held by an open file, whoever opened it", "[f
   CHECK_FALSE(try_lock(first.get(), Lock::alone));
   unlock(third.get());
   second = Descriptor();
-  CHECK(try_lock(first.get(), Lock::alone));
+  CHECK(lock(first.get(), Lock::alone));
+  CHECK_FALSE(lock(-1, Lock::alone));
 }
 
 TEST_CASE_METHOD(Files, "writes append, whatever others have written meanwhile", "[files]") {

@@ -137,7 +137,10 @@ TEST_CASE("a plan skips IL that declares what the device does not report") {
         "the variant needs the SPIR-V extension SPFOO, which the device lacks");
   CHECK(reason(" 6 18 SPFOO OpenCL.std ") ==
         "the variant needs the SPIR-V instruction set OpenOF, which the device lacks");
-  job_of(" 6 ");
+  il.resize(9 * sizeof(std::uint32_t));  // the last instruction is the last that counts
+  plain.il64.emplace(il);
+  CHECK(reason(" 6 118 SPFOO OpenOF ") ==
+        "the variant needs the SPIR-V capability Groups, which the device lacks");
   plain.source.emplace(bytes("source"));
   info.capabilities.compiler = true;  // the source is compiled, not the IL
   CHECK(plain_job(base, info, {}).need == Need::compile);

@@ -310,7 +310,7 @@ TEST_CASE_METHOD(OverlayFixture, "what the compiler refused is remembered with i
   fake().il.build_code = CL_BUILD_PROGRAM_FAILURE;
   fake().il.log = "line 3: what is this?";
   const auto first_log = [](const Start &start) {
-    return start.load.json().find("line 3: what is this?") != std::string::npos;
+    return start.load.json().find("\"line 3: what is this?") != std::string::npos;
   };
   {
     const Start first(base, overlay);
