@@ -33,7 +33,7 @@ struct HashOfDigest {
   }
 };
 
-// Two digests as 32 hexadecimal digits each.
+// Two digests as 16 hexadecimal digits each.
 struct Origin {
   std::string made_from{};  // empty: any origin will do
   std::string proved_by{};  // empty: nothing can be launched for a proof

@@ -126,19 +126,6 @@ const packs::Binary *EarlierBinaries::intermediate(std::string_view key,
   return find(key, variant, &OfTarget::intermediates);
 }
 
-TuningsByVariant::TuningsByVariant(const std::vector<packs::Tuning> &all) {
-  for (const packs::Tuning &tuning : all) {
-    by_variant_[{tuning.program, tuning.variant}].push_back(tuning);
-  }
-}
-
-const std::vector<packs::Tuning> &TuningsByVariant::of(const std::string &program,
-                                                       const std::string &variant) const {
-  if (by_variant_.empty()) return none_;
-  const auto found = by_variant_.find({program, variant});
-  return found == by_variant_.end() ? none_ : found->second;
-}
-
 bool same_contents(packs::Contents *a, packs::Contents *b) {
   sort_parts(a);
   sort_parts(b);

@@ -52,25 +52,6 @@ class EarlierBinaries {
   std::unordered_map<std::string_view, OfTarget> targets_;
 };
 
-// Measurements by program and variant, each in their order.
-class TuningsByVariant {
- public:
-  explicit TuningsByVariant(const std::vector<packs::Tuning> &all);
-
-  const std::vector<packs::Tuning> &of(const std::string &program,
-                                       const std::string &variant) const;
-
- private:
-  struct HashOfNames {
-    std::size_t operator()(const std::pair<std::string, std::string> &names) const {
-      return 31 * std::hash<std::string>()(names.first) + std::hash<std::string>()(names.second);
-    }
-  };
-  std::unordered_map<std::pair<std::string, std::string>, std::vector<packs::Tuning>, HashOfNames>
-      by_variant_;
-  std::vector<packs::Tuning> none_;
-};
-
 // Returns whether packs of both would have the same contents, however their blobs are stored. Sorts
 // the parts of both, as a pack does.
 bool same_contents(packs::Contents *a, packs::Contents *b);

@@ -4,6 +4,19 @@
 
 namespace kiln::builder {
 
+TuningsByVariant::TuningsByVariant(const std::vector<packs::Tuning> &all) {
+  for (const packs::Tuning &tuning : all) {
+    by_variant_[{tuning.program, tuning.variant}].push_back(tuning);
+  }
+}
+
+const std::vector<packs::Tuning> &TuningsByVariant::of(const std::string &program,
+                                                       const std::string &variant) const {
+  if (by_variant_.empty()) return none_;
+  const auto found = by_variant_.find({program, variant});
+  return found == by_variant_.end() ? none_ : found->second;
+}
+
 JobRequests::JobRequests(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                          const PlanOptions &options, const ReferenceOptions &references,
                          const std::string &input, const std::string &sources)

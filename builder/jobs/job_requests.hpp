@@ -5,17 +5,36 @@
 
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "builder/jobs/action.hpp"
-#include "builder/jobs/earlier.hpp"
 #include "builder/jobs/plan.hpp"
 #include "builder/prove/result_check.hpp"
 #include "builder/run/reference.hpp"
 
 namespace kiln::builder {
 
-// What the base pack, the devices and the options must outlive. Not thread-safe.
+// Measurements by program and variant, each in their order.
+class TuningsByVariant {
+ public:
+  explicit TuningsByVariant(const std::vector<packs::Tuning> &all);
+
+  const std::vector<packs::Tuning> &of(const std::string &program,
+                                       const std::string &variant) const;
+
+ private:
+  struct HashOfNames {
+    std::size_t operator()(const std::pair<std::string, std::string> &names) const {
+      return 31 * std::hash<std::string>()(names.first) + std::hash<std::string>()(names.second);
+    }
+  };
+  std::unordered_map<std::pair<std::string, std::string>, std::vector<packs::Tuning>, HashOfNames>
+      by_variant_;
+  std::vector<packs::Tuning> none_;
+};
+
+// The base pack, the devices and the options must outlive this object.
 class JobRequests {
  public:
   // `input` is the manifest or pack beside which files of references lie, and `sources` the path at
