@@ -278,7 +278,7 @@ Result<OverlayBuild> build_overlay(const std::string &overlay,
     if (waiting->all_noted() == 0) break;
     if (Status s = build_for(overlay, device, own, observer, &out); !s.ok()) return s;
   }
-  // An earlier build's, too, that was killed after its last program.
+  // Also the store of an earlier build, if that was killed after its last program.
   std::error_code error;
   for (fs::directory_iterator i(noted_folder(overlay), error), end; !error && i != end;
        i.increment(error)) {

@@ -151,7 +151,7 @@ ProofOrigins::ProofOrigins(const packs::Contents &base, const std::vector<Result
   }
   for (auto &[hash, all] : proofs) std::sort(all.begin(), all.end());
   for (const auto &[variant, own] : each) {
-    // A job is of one of the variants, and its binary is proven for the others, too.
+    // The job belongs to one of the variants; its binary is proven for each of them.
     const std::string digest = digest_of({{"all", proofs[variant->hash]}, {"own", own}});
     digests_.emplace(variant, digest);
     by_hash_[variant->hash].digests.push_back(digest);

@@ -58,8 +58,8 @@ class ProofOrigins {
   const std::string &of(const packs::Variant &variant) const { return digests_.at(&variant); }
 
   // Returns whether a proof can no longer be relied on: another digest belongs to it than to any
-  // variant with the hash. False for hashes that `base` lacks, and if a reference was not found:
-  // then nobody can tell.
+  // variant with the hash. False for hashes that `base` lacks, and for those whose reference was
+  // not found, since there is no digest to compare.
   bool is_stale(const packs::Binary &binary) const;
   // Returns whether one of the variants with the hash may be packed only with a proof.
   bool needs_proof(const packs::Digest &hash) const;

@@ -52,7 +52,6 @@ constexpr std::chrono::milliseconds kLook = 1s;  // how often an observer is tol
 struct Task {
   std::size_t number;  // in the plan
   std::string name;
-  Job job;
   JobRequest request;
   Origin origin;
   const std::string &platform;
@@ -146,8 +145,8 @@ std::vector<Task> make_tasks(const packs::Contents &base, const std::vector<Devi
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const Job &job = plan[i];
     if (job.need != Need::compile) continue;
-    tasks.push_back({i, job_name(base, devices, job), job, requests.of(job),
-                     requests.origin_of(job), platforms[job.device]});
+    tasks.push_back({i, job_name(base, devices, job), requests.of(job), requests.origin_of(job),
+                     platforms[job.device]});
     tasks.back().request.device_entries = device_entries[job.device];
     tasks.back().request.parallel = options.jobs > 1;
   }

@@ -65,7 +65,10 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
   if (device.virtual_device != nullptr) return left_to_make(made, wanted);
   if (made == nullptr) return "no binary for this source, these options and this driver yet";
   if (is_virtual(made->finish)) return "no device of this kind has launched the earlier binary";
-  if (auto reason = unfit(made->finish, wanted)) return reason;
+  for (const packs::Binary *one : {binary, intermediate}) {  // a merge may have mixed them
+    if (one == nullptr) continue;
+    if (auto reason = unfit(one->finish, wanted)) return reason;
+  }
   const bool requires_proof = runtime::requires_word(variant.requirements, runtime::kProof);
   const auto is_proven = [&](const packs::Binary *b) {
     return b && packs::is_proof(b->finish.proof, requires_proof);

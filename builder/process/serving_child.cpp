@@ -133,7 +133,7 @@ Collected collect(const packs::Descriptor &socket, const packs::Descriptor &outp
   const Clock::time_point deadline = Clock::now() + limits.timeout;
   Clock::time_point looked = Clock::now();
   bool output_open = true;
-  bool has_ended = false;  // then what it has sent is there
+  bool has_ended = false;  // the process; all that it has sent can be read
   std::string bytes;
   for (;;) {
     const long long left =
@@ -146,7 +146,7 @@ Collected collect(const packs::Descriptor &socket, const packs::Descriptor &outp
       looked = Clock::now();
       if (holds_more(pid, limits.memory)) return Collected::over_memory;
     }
-    // A driver's helper process may keep the socket open, too, and go on printing.
+    // Its end does not close the socket if a helper process of the driver has that open as well.
     if (ready >= 0 && fds[0].revents == 0) {
       if (has_ended) return Collected::ended;
       has_ended = has_exited(pid);

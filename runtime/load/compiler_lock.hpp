@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock of UsingCompiler and NobodyCompiles (build.hpp), which is one for the process.
+// The lock of UsingCompiler and NobodyCompiles (build.hpp). A process has one.
 //
 // libkiln_launch works on the shared runtime's objects by copies of the runtime's functions, and so
 // it takes the shared runtime's lock. The lock's name has the runtime's version: the dynamic linker

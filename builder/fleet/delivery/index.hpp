@@ -75,8 +75,8 @@ Result<std::vector<packs::PublicKey>> read_trusted_keys(const std::string &text)
 // Returns such a file's text.
 std::string trusted_keys_text(const std::vector<std::string> &lines);
 
-// Fails with Code::untrusted unless one of `keys` signed the index and, if the index names new
-// keys, one of these signed it, too.
+// Fails with Code::untrusted unless one of `keys` signed the index. If the index names new keys,
+// one of these must have signed it as well.
 Status check_index_signatures(const std::string &text, const std::vector<std::string> &signatures,
                               const std::vector<packs::PublicKey> &keys);
 

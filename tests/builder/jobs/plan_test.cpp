@@ -346,6 +346,12 @@ TEST_CASE("an earlier binary serves if it is of the origin that is wanted") {
   CHECK(reason({"a", "c", false}) ==
         "the reference or the tolerance of the earlier binary's proof has changed");
   CHECK(reason({"a", "b", false}) == "the output has this binary already");
+  target.intermediates = target.binaries;
+  CHECK(reason({"a", "b"}) == "the output has this binary already");
+  target.intermediates[0].finish.made_from = "d";  // merged from another pack
+  CHECK(reason({"a", "b"}) ==
+        "the earlier binary was made from other options, arguments, launches, sizes or tools");
+  target.intermediates.clear();
   target.binaries[0].finish.proved_by.clear();  // by a build that compared nothing
   CHECK(reason({"a", "b", false}) == "the output has this binary already");
   CHECK(reason({"a", "b"}) ==
