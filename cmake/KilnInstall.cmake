@@ -3,6 +3,7 @@
 #   kiln_runtime      the shared libraries
 #   kiln_development  headers, static libraries, the CMake package, pkg-config files
 #   kiln_builder      the program kiln with its data, manual pages and documents
+#   kiln_fleet        the program kiln-fleet, which `kiln fleet` starts, and what calls it
 #   kiln_layer        the OpenCL layer
 #   kiln_python       the Python module
 include(CMakePackageConfigHelpers)
@@ -91,7 +92,8 @@ if(TARGET kiln)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln COMPONENT kiln_builder)
   install(FILES ${PROJECT_SOURCE_DIR}/manifests/known-bad.toml
     DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln COMPONENT kiln_builder)
-  install(DIRECTORY cmake/watch DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln COMPONENT kiln_builder)
+  install(TARGETS kiln-fleet RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT kiln_fleet)
+  install(DIRECTORY cmake/watch DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln COMPONENT kiln_fleet)
   install(DIRECTORY cmake/systemd/ DESTINATION lib/systemd/user COMPONENT kiln_builder)
   install(FILES README.md CHANGELOG.md DESTINATION ${document_dir} COMPONENT kiln_builder)
   install(DIRECTORY docs DESTINATION ${document_dir} COMPONENT kiln_builder
@@ -107,6 +109,9 @@ if(TARGET kiln)
       COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/man.sh $<TARGET_FILE:kiln> ${manual}
       DEPENDS kiln cmake/man.sh cmake/man.h2m VERBATIM)
     add_custom_target(kiln_manual ALL DEPENDS ${manual}/kiln.1)
-    install(DIRECTORY ${manual} DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT kiln_builder)
+    install(DIRECTORY ${manual} DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT kiln_builder
+      PATTERN kiln-fleet*.1 EXCLUDE)
+    install(DIRECTORY ${manual} DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT kiln_fleet
+      FILES_MATCHING PATTERN kiln-fleet*.1)
   endif()
 endif()

@@ -18,7 +18,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_COMPONENTS_ALL kiln_runtime kiln_development)
-foreach(pair kiln:builder kiln_layer:layer kiln_recorded:python)
+foreach(pair kiln:builder kiln-fleet:fleet kiln_layer:layer kiln_recorded:python)
   string(REPLACE ":" ";" pair ${pair})
   list(GET pair 0 target)
   list(GET pair 1 component)
@@ -95,10 +95,19 @@ driver, so that an application compiles nothing when it starts. Also records
 and serves applications that do not know Kiln."
   DEPENDS "kiln-layer ${same}"
   RECOMMENDS "${loader}, ${clang}, ${translator}, spirv-tools"
-  SUGGESTS "minisign, skopeo, pocl-opencl-icd")
+  SUGGESTS "kiln-fleet ${same}, minisign, pocl-opencl-icd")
+kiln_debian_package(kiln_fleet kiln-fleet admin
+  "delivers OpenCL programs in packs to devices"
+  "The commands `kiln fleet`: publish packs for a web server or a registry, fetch
+one device's part, bring packs up to date after a driver's update, and report
+which devices of a fleet still compile."
+  DEPENDS "kiln ${same}"
+  RECOMMENDS "curl"
+  SUGGESTS "minisign, skopeo")
 # A trigger runs what docs/operate/watch.md describes after drivers were installed or updated.
-set(CPACK_DEBIAN_KILN_BUILDER_PACKAGE_CONTROL_EXTRA
-  ${CMAKE_CURRENT_LIST_DIR}/debian/kiln/postinst ${CMAKE_CURRENT_LIST_DIR}/debian/kiln/triggers)
+set(CPACK_DEBIAN_KILN_FLEET_PACKAGE_CONTROL_EXTRA
+  ${CMAKE_CURRENT_LIST_DIR}/debian/kiln-fleet/postinst
+  ${CMAKE_CURRENT_LIST_DIR}/debian/kiln-fleet/triggers)
 kiln_debian_package(kiln_layer kiln-layer libs
   "OpenCL layer of Kiln for unchanged applications"
   "A library that the OpenCL ICD loader puts between an application and its

@@ -45,7 +45,7 @@ function(kiln_quick_compilation target)
     set(level -O0)
   endif()
   target_compile_options(${target} PRIVATE
-    $<$<CONFIG:Release,RelWithDebInfo>:${level}>)
+    $<$<CONFIG:Release,RelWithDebInfo>:${level}> -ffunction-sections)
 endfunction()
 
 # kiln_unity_build(TARGET SEPARATE files... TOGETHER "folder..."...): with KILN_UNITY_BUILD, the
@@ -83,8 +83,10 @@ function(kiln_unity_build_for_tests target)
 endfunction()
 
 # kiln_link_portably(TARGET): with KILN_STATIC_DEPENDENCIES an executable needs nothing of
-# a machine but the C library, so that it can be copied to the devices of a fleet.
+# a machine but the C library, so that it can be copied to the devices of a fleet. It has only the
+# functions that it calls.
 function(kiln_link_portably target)
+  target_link_options(${target} PRIVATE -Wl,--gc-sections)
   if(KILN_STATIC_DEPENDENCIES AND NOT KILN_SANITIZE)
     target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
   endif()

@@ -14,6 +14,7 @@
 #include "builder/cli/common_options.hpp"
 #include "builder/cli/compiling.hpp"
 #include "builder/cli/parse.hpp"
+#include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/jobs/build_observer.hpp"
 #include "builder/jobs/device_build.hpp"
@@ -28,6 +29,7 @@ namespace {
 // Values of --fresh.
 constexpr char kAll[] = "all";
 constexpr char kFailed[] = "failed";
+constexpr char kNone[] = "none";
 
 struct BuildArguments {
   builder::BuildOptions build;
@@ -35,7 +37,7 @@ struct BuildArguments {
   std::vector<std::string> virtual_devices;
   std::string output;
   HostTools tools;
-  std::string fresh;  // "all", "failed" or empty
+  std::string fresh;  // one of the values, or empty
   builder::Roots roots;
   packs::WriteOptions write;
   std::int64_t store_size = std::int64_t{5} << 30;  // bytes; 0: no limit
@@ -165,6 +167,12 @@ Result<packs::Contents> earlier_contents(const BuildArguments &options) {
   return status;
 }
 
+// With --fresh=none the origins are not compared, which would show most of what does not serve.
+void keep_what_serves(const BuildArguments &options,
+                      const std::vector<builder::DeviceInfo> &devices, packs::Contents *earlier) {
+  if (options.build.any_origin) builder::drop_other_mesas(devices, earlier);
+}
+
 std::string summary_text(const BuildArguments &options, const builder::BuildResult &result,
                          bool up_to_date) {
   return fmt::format(
@@ -241,9 +249,11 @@ void print_plan(const BuildArguments &options, const packs::Contents &base,
     }
     const packs::Program &program = base.programs[job.program];
     if (options.json) {
-      jobs.push_back({{"program", program.name},
+      jobs.push_back({{"job", builder::job_name(base, devices, job)},
+                      {"program", program.name},
                       {"variant", program.variants[job.variant].name},
                       {"device", devices[job.device].label()},
+                      {"key_hash", packs::hex64(devices[job.device].description.key.hash())},
                       {"need", need_name(job.need)},
                       {"stored", static_cast<bool>(stored[i])},
                       {"reason", job.reason}});
@@ -285,11 +295,13 @@ Status write_elsewhere(const BuildArguments &options, const packs::Contents &con
 
 // Writes the pack together with the contents now at the output's path, to which another command may
 // have added.
-Status write(const BuildArguments &options, builder::BuildResult *result) {
+Status write(const BuildArguments &options, const std::vector<builder::DeviceInfo> &devices,
+             builder::BuildResult *result) {
   const packs::FolderLock lock = lock_output(options.output);
   auto now = earlier_contents(options);
   packs::Contents *contents = &result->contents;
   if (!now.ok()) return write_elsewhere(options, *contents, now.status());
+  keep_what_serves(options, devices, &*now);
   result->keep(*now);
   packs::merge_records(*now, contents);  // measurements outlive a build
   Status status = write_output(*contents, options.output, options.write);
@@ -339,7 +351,7 @@ builder::HostStepOptions host_options(const BuildArguments &options) {
 }
 
 int dry_run(const BuildArguments &options) {
-  const auto earlier = earlier_contents(options);
+  auto earlier = earlier_contents(options);
   if (!earlier.ok()) return fail(earlier.status());
   int exit_code = kDone;
   const auto base =
@@ -348,6 +360,7 @@ int dry_run(const BuildArguments &options) {
   exit_code = base->exit_code();
   const auto devices = find_all_devices(options, &exit_code);
   if (!devices.ok()) return fail(devices.status());
+  keep_what_serves(options, *devices, &*earlier);
   print_plan(options, base->contents, *devices, *earlier);
   return exit_code;
 }
@@ -387,6 +400,7 @@ int run(const BuildArguments &options) {
   if (base->contents.programs.empty() && !base->failures.empty()) return kBadManifest;  // printed
   const auto devices = find_all_devices(options, &exit_code);
   if (!devices.ok()) return fail(devices.status());
+  keep_what_serves(options, *devices, &*earlier);
   builder::BuildEvents events([&](const nlohmann::json &event) { output.write(event); });
   BuildProgress progress;
   builder::Observers observers({&progress, &events});
@@ -420,7 +434,7 @@ int run(const BuildArguments &options) {
   }
   const bool up_to_date = is_up_to_date(options, &*earlier, &result);
   if (!up_to_date) {
-    if (Status s = write(options, &result); !s.ok()) return fail(s);
+    if (Status s = write(options, *devices, &result); !s.ok()) return fail(s);
   }
   print_summary(options, result, up_to_date, exit_code, &events);
   if (result.store_status.ok()) keep_store_small(options);
@@ -490,8 +504,9 @@ void add_build(CLI::App &app, Command *command) {
       ->type_name("I/N");
   sub->add_flag(fmt::format("--fresh{{{}}}", kAll), options->fresh,
                 "Reuse nothing from the output or the store; --fresh=failed: reuse all but "
-                "recorded failures")
-      ->check(CLI::IsMember({kAll, kFailed}).description(""));
+                "recorded failures; --fresh=none: reuse also what others made for these devices, "
+                "from other references, options or tools")
+      ->check(CLI::IsMember({kAll, kFailed, kNone}).description(""));
   add_store_option(*sub, &options->build.store.file);
   sub->add_option("--store-size", options->store_size,
                   "Remove the jobs unused for longest from a larger store; 0: no limit")
@@ -507,6 +522,7 @@ void add_build(CLI::App &app, Command *command) {
   sub->callback([=] {
     options->build.store.fresh = options->fresh == kAll;
     options->build.store.retry = options->fresh == kFailed;
+    options->build.any_origin = options->fresh == kNone;
     *command = [=] { return run(*options); };
   });
 }

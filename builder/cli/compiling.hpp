@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code that the subcommands share that compile: the host step, its tools and store, the progress of
-// jobs, and a supervisor.
+// Code that the subcommands share that compile: the host step, its tools and store, and the
+// progress of jobs.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "builder/cli/common.hpp"
+#include "builder/cli/supervised.hpp"
 #include "builder/compile/base_pack.hpp"
 #include "builder/jobs/build_observer.hpp"
 
@@ -69,15 +70,5 @@ void add_root_option(CLI::App &command, builder::Roots *roots);
 
 // Adds --store, with its default; an empty file means none.
 void add_store_option(CLI::App &command, std::string *file);
-
-// Removes from the environment what would make a driver compile something else than a program's
-// text and options say (runtime/source/driver_variables.hpp), and prints it: whoever loads the
-// binary later does not have it. Call before devices are listed. Fails with Code::bad_argument if
-// it is a file in the current folder.
-Status leave_out_driver_variables();
-
-// Calls builder::supervise(). An interrupt clears the progress line on the terminal, and prints
-// `text` if there is one.
-void supervise_command(const std::string &text = "");
 
 }  // namespace kiln::cli

@@ -61,7 +61,8 @@ std::string device_text(const builder::DeviceInfo &device) {
 }
 
 int run(const std::string &selector, bool as_json) {
-  const auto devices = find_devices(selector);
+  std::vector<std::string> libraries;
+  const auto devices = find_devices(selector, &libraries);
   if (!devices.ok()) return fail(devices.status());
   json list = json::array();
   for (const auto &device : *devices) {
@@ -71,7 +72,7 @@ int run(const std::string &selector, bool as_json) {
       print(device_text(device));
     }
   }
-  if (as_json) print(json{{"schema", 1}, {"devices", list}});
+  if (as_json) print(json{{"schema", 1}, {"devices", list}, {"libraries", libraries}});
   return kDone;
 }
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln: one executable, with the list of its subcommands.
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <sodium.h>
+#include <unistd.h>
 
 #ifdef __linux__
 #include <sys/personality.h>
-#include <unistd.h>
 #endif
 
+#include "builder/base/this_process.hpp"
 #include "builder/cli/parse.hpp"
 #include "builder/jobs/posed_jobs.hpp"
 #include "builder/machine/virtual_device.hpp"
@@ -46,10 +49,29 @@ void add_pack(CLI::App &app, kiln::cli::Command *command) {
             {add_inspect, add_verify, add_merge, add_slice, add_diff, add_sign}, command);
 }
 
+constexpr char kFleet[] = "fleet";
+constexpr char kFleetProgram[] = "kiln-fleet";  // beside this program
+
 void add_fleet(CLI::App &app, kiln::cli::Command *command) {
-  using namespace kiln::cli;
-  add_group(app, "fleet", "Deliver packs to devices, keep them up to date, and show what they load",
-            {add_publish, add_fetch, add_watch, add_delta, add_fleet_report}, command);
+  CLI::App *sub = app.add_subcommand(
+      kFleet, "Deliver packs to devices, keep them up to date, and show what they load");
+  sub->prefix_command();
+  sub->callback([=] {
+    *command = [] {
+      kiln::cli::complain(std::string(kFleetProgram) +
+                          " is not beside kiln: install the package of that name");
+      return kiln::cli::kNoDevice;
+    };
+  });
+}
+
+// Becomes kiln-fleet, if it is there.
+void become_fleet(int argc, char **argv, int after) {
+  const std::string program = kiln::builder::executable_folder() / kFleetProgram;
+  std::vector<char *> words{argv[0]};
+  words.insert(words.end(), argv + 1, argv + after - 1);  // "help"
+  words.insert(words.end(), argv + after, argv + argc + 1);
+  execv(program.c_str(), words.data());
 }
 
 }  // namespace
@@ -57,13 +79,17 @@ void add_fleet(CLI::App &app, kiln::cli::Command *command) {
 int main(int argc, char **argv) {
   using namespace kiln::cli;
   const std::string_view name = argc > 1 ? argv[1] : "";
-  const bool is_watch = name == "fleet" && argc > 2 && std::string_view(argv[2]) == "watch";
   const bool answers = name == kiln::builder::kAnswerJobs && argc == 3;
-  if (name == "build" || is_watch || answers) restart_with_fixed_addresses(argv);
+  if (name == kFleet) become_fleet(argc, argv, 2);
+  if (name == "help" && argc > 2 && std::string_view(argv[2]) == kFleet) {
+    become_fleet(argc, argv, 3);
+  }
+  if (name == "build" || answers) restart_with_fixed_addresses(argv);
   [[maybe_unused]] const int chosen = sodium_init();  // the processor's fastest hash function
   if (answers) return kiln::builder::answer_posed_jobs(argv[2]);
   kiln::builder::prepare_signals();
   return run_command_line(
+      "kiln",
       "Compiles OpenCL kernels once for each kind of device, with its driver, and packs the "
       "result.",
       {add_devices, add_compile, add_build, add_pack, add_stubs, add_tune, add_run, add_explain,

@@ -43,9 +43,9 @@ int main() {
   std::vector<std::string> words = words_of_command_line();
   std::vector<char *> argv;
   for (std::string &word : words) argv.push_back(word.data());
-  const int code = run_command_line("Looks into packs of OpenCL programs, and launches them.",
-                                    {add_devices, add_pack, add_run, add_explain},
-                                    static_cast<int>(argv.size()), argv.data());
+  const int code = run_command_line(
+      "kiln", "Looks into packs of OpenCL programs, and launches them.",
+      {add_devices, add_pack, add_run, add_explain}, static_cast<int>(argv.size()), argv.data());
   std::fflush(nullptr);
   _exit(code);  // no driver's exit handler runs
 }

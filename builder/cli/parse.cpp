@@ -216,10 +216,10 @@ CLI::Validator as_validator(Status (*check)(const std::string &word), const char
   return {[check](const std::string &word) { return check(word).message; }, type_name};
 }
 
-int run_command_line(const char *description, std::initializer_list<AddCommand> commands, int argc,
-                     char **argv) {
+int run_command_line(const char *name, const char *description,
+                     std::initializer_list<AddCommand> commands, int argc, char **argv) {
   CLI::App app{description};
-  app.name("kiln");
+  app.name(name);
   app.set_version_flag("-V,--version", "kiln " KILN_VERSION_TEXT, "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.formatter(std::make_shared<Help>());

@@ -12,9 +12,9 @@
 
 #include "builder/application/record_summary.hpp"
 #include "builder/application/report_sum.hpp"
-#include "builder/cli/compiling.hpp"
 #include "builder/cli/layer_options.hpp"
 #include "builder/cli/parse.hpp"
+#include "builder/cli/supervised.hpp"
 #include "builder/machine/driver_caches.hpp"
 #include "builder/process/child_result.hpp"
 #include "builder/process/foreground.hpp"

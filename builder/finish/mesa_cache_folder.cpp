@@ -125,6 +125,23 @@ std::string mesa_place(const DeviceInfo &device) {
   return std::string(blob.place);
 }
 
+void drop_other_mesas(const std::vector<DeviceInfo> &devices, packs::Contents *contents) {
+  for (const DeviceInfo &device : devices) {
+    if (device.description.finishing != runtime::Finishing::shader_cache) continue;
+    const std::string key = device.description.key.text();
+    packs::Contents own;
+    for (const packs::Target &target : contents->targets) {
+      if (target.key == key) own.targets.push_back(target);
+    }
+    if (own.targets.empty()) continue;
+    const std::vector<std::string> places = mesa_places(own);
+    if (places.empty()) continue;  // nothing could be finished
+    const std::string here = mesa_place(device);
+    if (here.empty() || std::find(places.begin(), places.end(), here) != places.end()) continue;
+    std::erase_if(contents->targets, [&](const packs::Target &one) { return one.key == key; });
+  }
+}
+
 void MesaFiles::use(const std::string &folder) {
   constexpr char kReadOnly[] = "opened";
   std::error_code ignored;

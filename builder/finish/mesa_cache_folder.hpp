@@ -37,6 +37,10 @@ std::vector<std::string> mesa_places(const packs::Contents &contents);
 // none.
 std::string mesa_place(const DeviceInfo &device);
 
+// Removes the targets of the devices whose entries another build of Mesa or LLVM made, or for
+// another number of CPUs, which are not all in the binary key: their first launches would compile.
+void drop_other_mesas(const std::vector<DeviceInfo> &devices, packs::Contents *contents);
+
 // Mesa's shader cache with a file for each entry. Mesa looks at the files whenever it needs an
 // entry, so that added and removed files count at once, even for a process that opened its device
 // long ago.

@@ -44,4 +44,8 @@ Status check_output(const std::string &path, const std::vector<std::string> &inp
 Status write_output(const packs::Contents &contents, const std::string &path,
                     const packs::WriteOptions &options = {});
 
+// Returns whether packs of both would have the same contents, however their blobs are stored. Sorts
+// the parts of both, as a pack does.
+bool same_contents(packs::Contents *a, packs::Contents *b);
+
 }  // namespace kiln::builder

@@ -3,7 +3,6 @@
 #include "builder/jobs/earlier.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 namespace kiln::builder {
 namespace {
@@ -37,28 +36,6 @@ DigestSet variants_of(const packs::Contents &contents) {
     for (const packs::Variant &variant : program.variants) hashes.insert(variant.hash);
   }
   return hashes;
-}
-
-template <typename Part, typename Key>
-void sort_by(std::vector<Part> *parts, Key key) {
-  std::sort(parts->begin(), parts->end(),
-            [&](const Part &a, const Part &b) { return key(a) < key(b); });
-}
-
-void sort_parts(packs::Contents *contents) {
-  const auto name = [](const auto &part) -> const std::string & { return part.name; };
-  const auto variant = [](const packs::Binary &binary) { return binary.variant; };
-  sort_by(&contents->programs, name);
-  for (packs::Program &program : contents->programs) sort_by(&program.variants, name);
-  sort_by(&contents->targets, [](const packs::Target &t) -> const std::string & { return t.key; });
-  for (packs::Target &target : contents->targets) {
-    sort_by(&target.binaries, variant);
-    sort_by(&target.intermediates, variant);
-  }
-  sort_by(&contents->tunings, [](const packs::Tuning &t) {
-    return std::tie(t.program, t.variant, t.kernel, t.size_class, t.profile, t.family, t.model,
-                    t.key_hash);
-  });
 }
 
 }  // namespace
@@ -124,12 +101,6 @@ const packs::Binary *EarlierBinaries::binary(std::string_view key,
 const packs::Binary *EarlierBinaries::intermediate(std::string_view key,
                                                    const packs::Digest &variant) const {
   return find(key, variant, &OfTarget::intermediates);
-}
-
-bool same_contents(packs::Contents *a, packs::Contents *b) {
-  sort_parts(a);
-  sort_parts(b);
-  return *a == *b;
 }
 
 }  // namespace kiln::builder

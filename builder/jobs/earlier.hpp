@@ -52,8 +52,4 @@ class EarlierBinaries {
   std::unordered_map<std::string_view, OfTarget> targets_;
 };
 
-// Returns whether packs of both would have the same contents, however their blobs are stored. Sorts
-// the parts of both, as a pack does.
-bool same_contents(packs::Contents *a, packs::Contents *b);
-
 }  // namespace kiln::builder

@@ -134,8 +134,9 @@ std::vector<DeviceInfo> select_devices(const std::vector<DeviceInfo> &devices,
   return selected;
 }
 
-Result<std::vector<DeviceInfo>> find_devices(const std::string &selector) {
-  const auto devices = list_devices();
+Result<std::vector<DeviceInfo>> find_devices(const std::string &selector,
+                                             std::vector<std::string> *libraries) {
+  const auto devices = list_devices(libraries);
   if (!devices.ok()) return Status(Code::no_device, devices.status().message);
   auto selected = select_devices(*devices, selector);
   if (!selected.empty()) return selected;

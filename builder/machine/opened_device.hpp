@@ -23,9 +23,10 @@ Result<std::vector<DeviceInfo>> list_devices(std::vector<std::string> *libraries
 std::vector<DeviceInfo> select_devices(const std::vector<DeviceInfo> &devices,
                                        const std::string &selector);
 
-// Lists the devices, and returns those that the selector names. Fails with Code::no_device if there
-// are none; the message then lists all devices.
-Result<std::vector<DeviceInfo>> find_devices(const std::string &selector);
+// Lists the devices, and returns those that the selector names; sets `*libraries` as list_devices()
+// does. Fails with Code::no_device if there are none; the message then lists all devices.
+Result<std::vector<DeviceInfo>> find_devices(const std::string &selector,
+                                             std::vector<std::string> *libraries = nullptr);
 
 struct OpenedDevice {
   std::shared_ptr<const runtime::Device> device;

@@ -254,7 +254,7 @@ class Watch(unittest.TestCase):
         machine = self.machine
         old = machine.pack(), (machine.folder / "state/state.json").read_bytes()
         machine.update_driver("2", DIES)
-        _, err = machine.run(*machine.words(), code=1)
+        _, err = machine.run(*machine.words(), code=5)
         self.assertIn("listing the OpenCL devices: crashed with signal 11", err)
         self.assertEqual((machine.pack(), (machine.folder / "state/state.json").read_bytes()), old)
 

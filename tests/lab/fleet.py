@@ -82,6 +82,7 @@ class Station:
         folder.mkdir(parents=True)
         self.program = Path(kiln)
         self.bring(kiln, "kiln")
+        self.bring(self.program.with_name("kiln-fleet"), "kiln-fleet")
         self.bring(self.program.with_name(REFERENCES))
 
     @property

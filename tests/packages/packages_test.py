@@ -42,21 +42,23 @@ CONTENTS = {
                     r"share/kiln/dropin/kiln_dropin\.[ch]", r"share/doc/kiln/examples/.+"],
     "kiln": [r"bin/kiln", r"LIB/cmake/kiln/kilnBuilderTargets(-\w+)?\.cmake",
              r"share/kiln/known-bad\.toml", r"share/kiln/virtual/[\w.-]+",
-             r"share/kiln/watch/(run\.sh|kiln-watch\.(path|service|spec))",
              r"lib/systemd/user/kiln-overlay@\.(service|timer)",
-             r"share/man/man1/kiln(-[a-z-]+)?\.1\.gz", r"share/doc/kiln/README\.md",
+             r"share/man/man1/kiln(-(?!fleet)[a-z-]+)?\.1\.gz", r"share/doc/kiln/README\.md",
              r"share/doc/kiln/CHANGELOG\.md", r"share/doc/kiln/docs/.+",
              r"share/doc/kiln/packs/FORMAT\.md", r"share/doc/kiln/runtime/OVERLAY\.md"],
+    "kiln-fleet": [r"bin/kiln-fleet", r"share/man/man1/kiln-fleet(-[a-z-]+)?\.1\.gz",
+                   r"share/kiln/watch/(run\.sh|kiln-watch\.(path|service|spec))"],
     "kiln-layer": [r"LIB/libkiln_layer\.so", r"LIB/cmake/kiln/kilnLayerTargets(-\w+)?\.cmake"],
     "python3-kiln": [r"lib/python3/dist-packages/kiln/\w+\.py"],
 }
-SECTIONS = {"libkiln0": "libs", "libkiln-dev": "libdevel", "kiln": "devel", "kiln-layer": "libs",
-            "python3-kiln": "python"}
+SECTIONS = {"libkiln0": "libs", "libkiln-dev": "libdevel", "kiln": "devel", "kiln-fleet": "admin",
+            "kiln-layer": "libs", "python3-kiln": "python"}
 # Dependencies besides those on shared libraries; VERSION is this one.
 DEPENDS = {
     "libkiln0": set(),
     "libkiln-dev": {"libkiln0 (= VERSION)", "libzstd-dev", "opencl-c-headers"},
     "kiln": {"kiln-layer (= VERSION)"},
+    "kiln-fleet": {"kiln (= VERSION)"},
     "kiln-layer": set(),
     "python3-kiln": {"libkiln0 (= VERSION)", "python3"},
 }
@@ -147,7 +149,7 @@ class Packages(unittest.TestCase):
                 libraries = {one for one in package.depends if re.match(r"lib[\w.+-]+ \(>=", one)}
                 self.assertEqual(package.depends - libraries - {""},
                                  {one.replace("VERSION", self.version) for one in DEPENDS[name]})
-                linked = name in ("libkiln0", "kiln", "kiln-layer")
+                linked = name in ("libkiln0", "kiln", "kiln-fleet", "kiln-layer")
                 self.assertEqual(any(one.startswith("libc6 ") for one in libraries), linked)
                 self.assertEqual(package.fields["Architecture"] == "all", name == "python3-kiln")
         control = run("dpkg-deb", "-I", self.packages["libkiln0"].path, "shlibs")
@@ -156,7 +158,7 @@ class Packages(unittest.TestCase):
         recommended = self.packages["kiln"].fields["Recommends"]
         for program in ("clang-15 | ", "llvm-spirv-15 | ", "spirv-tools", "ocl-icd-libopencl1 | "):
             self.assertIn(program, recommended)
-        self.assertIn("minisign, skopeo", self.packages["kiln"].fields["Suggests"])
+        self.assertIn("minisign, skopeo", self.packages["kiln-fleet"].fields["Suggests"])
 
     def test_each_package_says_what_it_is(self):
         for name, package in self.packages.items():
@@ -175,7 +177,7 @@ class Packages(unittest.TestCase):
                 for member in package.members:
                     self.assertEqual((member.uid, member.gid), (0, 0), member.name)
                     if member.isfile():
-                        program = member.name == "./usr/bin/kiln"
+                        program = member.name.startswith("./usr/bin/")
                         self.assertEqual(member.mode, 0o755 if program else 0o644, member.name)
 
     def test_the_reader_in_c_compiles_as_it_is_installed(self):

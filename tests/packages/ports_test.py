@@ -194,7 +194,7 @@ class Ports(unittest.TestCase):
             *HEADERS, *LIBRARIES, pc_files, *(f"share/kiln/{name}" for name in CMAKE_FILES),
             "share/kiln/copyright", "share/kiln/usage",
             *([*BUILDER_FILES, *(f"share/kiln/{name}" for name in BUILDER_CMAKE_FILES),
-               "tools/kiln/kiln", r"share/kiln/kilnTargets-debug\.cmake",
+               r"tools/kiln/kiln(-fleet)?", r"share/kiln/kilnTargets-debug\.cmake",
                r"debug/lib/libkiln_(runtime|launch|packs|provision)\.a",
                r"debug/lib/libkiln_(runtime|launch|signed)\.so(\.0(\.\d+\.\d+)?)?",
                r"debug/lib/pkgconfig/kiln(_launch|_signed|_provision)?\.pc"] if ALL else [])])
@@ -226,7 +226,7 @@ class Ports(unittest.TestCase):
         self.check_origin(work / "build", cache)
         self.check_files(package, [
             *HEADERS, *LIBRARIES, *(f"lib/cmake/kiln/{name}" for name in CMAKE_FILES), "licenses/LICENSE",
-            *([*BUILDER_FILES, "bin/kiln", *(f"lib/cmake/kiln/{name}" for name in BUILDER_CMAKE_FILES)]
+            *([*BUILDER_FILES, r"bin/kiln(-fleet)?", *(f"lib/cmake/kiln/{name}" for name in BUILDER_CMAKE_FILES)]
               if ALL else [])])
         self.check_no_path(package, work, cache)
         for library in recipe.cpp_info.libs:

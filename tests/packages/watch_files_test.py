@@ -81,9 +81,9 @@ class Files(unittest.TestCase):
             (self.root / "var/lib/dpkg" / name).mkdir(parents=True)
         for name in ("status", "available"):
             (self.root / "var/lib/dpkg" / name).touch()
-        (self.folder / "kiln/usr/share/kiln").mkdir(parents=True)
-        shutil.copytree(FILES, self.folder / "kiln/usr/share/kiln/watch")
-        self.dpkg("-i", self.deb("kiln", "1", (SOURCE / "cmake/debian/kiln").iterdir()))
+        (self.folder / "kiln-fleet/usr/share/kiln").mkdir(parents=True)
+        shutil.copytree(FILES, self.folder / "kiln-fleet/usr/share/kiln/watch")
+        self.dpkg("-i", self.deb("kiln-fleet", "1", (SOURCE / "cmake/debian/kiln-fleet").iterdir()))
         icd = self.folder / "driver/etc/OpenCL/vendors/driver.icd"
         icd.parent.mkdir(parents=True)
         icd.write_text("libdriver.so.1\n")

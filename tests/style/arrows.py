@@ -23,7 +23,7 @@ PACKS_HEADER = re.compile(r"packs/include/kiln/packs/(\w+)\.hpp")
 HEADERS_ALONE = {"path": "base", "argument": "base", "known_bad": "base", "members": "write",
                  "write_options": "write"}
 NESTED_ROOMS = ("runtime/layer/base", "runtime/layer/record", "builder/fleet/delivery",
-                "builder/fleet/report", "builder/fleet/watch")
+                "builder/fleet/report", "builder/fleet/watch", "builder/cli/fleet")
 PUBLIC = ("", "packs/include", "runtime/include", "kernels/include")  # what includes begin at
 # Includes that may close a cycle of files, without the suffixes.
 CLOSING = {

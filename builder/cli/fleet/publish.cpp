@@ -7,7 +7,7 @@
 
 #include "builder/base/this_process.hpp"
 #include "builder/cli/common_options.hpp"
-#include "builder/cli/compiling.hpp"
+#include "builder/cli/supervised.hpp"
 #include "builder/fleet/delivery/fetch.hpp"
 #include "builder/fleet/delivery/publish.hpp"
 #include "builder/process/temporary_folder.hpp"

@@ -6,6 +6,7 @@
 
 #include "builder/base/whole_file.hpp"
 #include "builder/cli/common_options.hpp"
+#include "builder/fleet/report/target_use.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -14,6 +15,7 @@ struct FleetArguments {
   std::vector<std::string> packs, inventories, reports;
   std::optional<double> min;  // percent
   std::string html;
+  std::string output;  // pack with the targets that the devices take; empty: none
   bool json = false;
 };
 
@@ -45,12 +47,36 @@ int judge(const FleetArguments &arguments, const builder::FleetReport &report) {
   return kSomeFailed;
 }
 
+// Writes the pack without the targets that none of the devices takes.
+Status write_slice(const FleetArguments &arguments, const builder::FleetReport &report,
+                   const packs::Contents &contents) {
+  if (report.faults != 0) {
+    return {Code::bad_input, arguments.output +
+                                 ": not written, since a broken line may be of a device that takes "
+                                 "a target"};
+  }
+  std::vector<builder::FleetDevice> devices;
+  for (const builder::FleetPair &pair : report.pairs) devices.push_back(pair.device);
+  const auto match = builder::match_inventory(contents, devices);
+  const packs::Contents slice =
+      builder::cut_contents(contents, builder::cut_of(contents, match, devices));
+  const Status status = write_output(slice, arguments.output);
+  if (status.ok())
+    complain(fmt::format("{}: {} of {}", arguments.output, slice.targets.size(),
+                         count(contents.targets.size(), "target")));
+  return status;
+}
+
 int run(const FleetArguments &arguments) {
-  if (!arguments.html.empty()) {
-    std::vector<std::string> inputs = arguments.packs;
-    inputs.insert(inputs.end(), arguments.inventories.begin(), arguments.inventories.end());
-    inputs.insert(inputs.end(), arguments.reports.begin(), arguments.reports.end());
-    if (Status s = check_output(arguments.html, inputs); !s.ok()) return fail(s);
+  std::vector<std::string> inputs = arguments.packs;
+  inputs.insert(inputs.end(), arguments.inventories.begin(), arguments.inventories.end());
+  inputs.insert(inputs.end(), arguments.reports.begin(), arguments.reports.end());
+  for (const std::string &output : {arguments.html, arguments.output}) {
+    if (output.empty()) continue;
+    if (Status s = check_output(output, inputs); !s.ok()) return fail(s);
+  }
+  if (!arguments.output.empty() && arguments.packs.size() != 1) {
+    return fail({Code::bad_argument, "--output is for one pack"});
   }
   std::vector<builder::FleetPack> packs;
   for (const std::string &path : arguments.packs) {
@@ -65,6 +91,9 @@ int run(const FleetArguments &arguments) {
   if (!arguments.html.empty()) {
     const Status s = builder::write_whole_file(arguments.html, builder::fleet_report_page(*report));
     if (!s.ok()) return fail(as_failed(s));
+  }
+  if (!arguments.output.empty()) {
+    if (Status s = write_slice(arguments, *report, packs[0].contents); !s.ok()) return fail(s);
   }
   if (arguments.json) {
     print(builder::fleet_report_json(*report));
@@ -96,6 +125,8 @@ void add_fleet_report(CLI::App &app, Command *command) {
       ->check(CLI::Range(0.0, 100.0).description(""))
       ->type_name("PERCENT");
   sub->add_option("--html", arguments->html, "Also write the report as a page")->type_name("FILE");
+  add_output_option(*sub, &arguments->output,
+                    "Also write the pack with only the targets that the devices take");
   add_json_flag(*sub, &arguments->json);
   sub->callback([=] { *command = [=] { return run(*arguments); }; });
 }

@@ -5,9 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "builder/application/layer_environment.hpp"
 #include "builder/cli/common_options.hpp"
-#include "builder/cli/compiling.hpp"
+#include "builder/cli/supervised.hpp"
 #include "builder/inspect/printable.hpp"
 
 namespace kiln::cli {
@@ -17,6 +16,10 @@ using nlohmann::json;
 
 struct WatchArguments {
   builder::WatchOptions watch;
+  // At the lowest priority a busy machine is slow.
+  std::chrono::milliseconds timeout = std::chrono::minutes(10);
+  std::size_t jobs = 0;
+  builder::ReferenceOptions references{};
   bool json = false;
 };
 
@@ -46,16 +49,21 @@ std::string report_text(const json &report) {
 }
 
 int run(const WatchArguments &options) {
+  builder::WatchOptions watch = options.watch;
+  watch.references = options.references.folder;
+  watch.build = {"-j", std::to_string(options.jobs), "--timeout",
+                 fmt::format("{}", static_cast<double>(options.timeout.count()) / 1000)};
+  if (options.references.no_check) watch.build.emplace_back("--no-check");
   builder::WatchEnd end;
-  if (auto settled = builder::settled_report(options.watch)) {
+  if (auto settled = builder::settled_report(watch)) {
     end.report = *std::move(settled);
   } else {
     supervise_command("interrupted; the same command goes on from there");
     if (Status s = leave_out_driver_variables(); !s.ok()) return fail(s);
-    BuildProgress progress;
-    auto done = builder::watch(options.watch, {complain, &progress});
-    end_progress();
-    if (!done.ok()) return fail(done.status());
+    auto done = builder::watch(watch, complain);
+    if (!done.ok()) {  // what a command of kiln's said itself has no message
+      return done.status().message.empty() ? exit_code_of(done.status()) : fail(done.status());
+    }
     end = *std::move(done);
   }
   options.json ? print(end.report) : print(report_text(end.report));
@@ -67,8 +75,6 @@ int run(const WatchArguments &options) {
 void add_watch(CLI::App &app, Command *command) {
   auto options = std::make_shared<WatchArguments>();
   builder::WatchOptions &watch = options->watch;
-  // At the lowest priority a busy machine is slow.
-  watch.build.limits = {std::chrono::minutes(10), kJobMemory};
   CLI::App *sub = app.add_subcommand(
       "watch", "After a driver's update, bring a pack up to date: fetch or build what is missing");
   sub->add_option("--state", watch.state, "Folder of what 'kiln fleet watch' keeps for this pack")
@@ -102,15 +108,11 @@ void add_watch(CLI::App &app, Command *command) {
       "changed");
   sub->add_flag("--full-speed", watch.full_speed, "Build at the usual priority, not at the lowest");
   add_device_option(*sub, &watch.selector);
-  add_reference_options(*sub, &watch.build.references);
-  add_timeout_option(*sub, &watch.build.limits.timeout, "Seconds that each step of a job may take");
-  add_jobs_option(*sub, &watch.build.jobs);
+  add_reference_options(*sub, &options->references);
+  add_timeout_option(*sub, &options->timeout, "Seconds that each step of a job may take");
+  add_jobs_option(*sub, &options->jobs);
   add_json_flag(*sub, &options->json);
-  sub->callback([=] {
-    std::string &folder = options->watch.folder;
-    if (folder.empty()) folder = builder::mesa_folder();
-    *command = [=] { return run(*options); };
-  });
+  sub->callback([=] { *command = [=] { return run(*options); }; });
 }
 
 }  // namespace kiln::cli

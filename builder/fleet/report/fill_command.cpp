@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/virtual/mesa.hpp"
+#include "builder/virtual/mesa_models.hpp"
 #include "kiln/packs/text.hpp"
 #include "runtime/identity/requirements.hpp"
 

@@ -75,24 +75,6 @@ class Targets {
 
 }  // namespace
 
-Result<std::vector<FleetDevice>> read_inventory(const std::vector<std::string> &paths) {
-  Fleet fleet;
-  FleetReader reader(&fleet);
-  for (const std::string &path : paths) {
-    const Status status = reader.add_file(path, FleetReader::Kind::inventory);
-    if (!status.ok()) return status;
-    if (fleet.faults != 0) {
-      return Status(Code::bad_input,
-                    fleet.first_faults[0] +
-                        "; an inventory is what 'kiln devices --json' prints, or lines with a "
-                        "\"key_hash\"");
-    }
-    if (fleet.devices.empty()) return Status(Code::bad_input, path + ": it has no device");
-  }
-  complete_rows(&fleet);
-  return std::move(fleet.devices);
-}
-
 InventoryMatch match_inventory(const Contents &contents, const std::vector<FleetDevice> &devices) {
   InventoryMatch match;
   match.uses.resize(contents.targets.size());

@@ -11,10 +11,6 @@
 
 namespace kiln::builder {
 
-// Reads inventories for `kiln pack slice`, which must not leave out a target because a line is
-// broken. Fails with Code::bad_input for a broken line, and if there is no device.
-Result<std::vector<FleetDevice>> read_inventory(const std::vector<std::string> &paths);
-
 // Why a device takes a target.
 struct TargetUse {
   std::string device;  // its label

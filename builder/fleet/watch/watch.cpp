@@ -13,18 +13,16 @@
 #include <unistd.h>
 
 #include "builder/base/progress_text.hpp"
-#include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/fleet/delivery/fetch.hpp"
+#include "builder/fleet/watch/kiln_program.hpp"
 #include "builder/fleet/watch/watch_state.hpp"
 #include "builder/inspect/pack_files.hpp"
 #include "builder/inspect/pack_slice.hpp"
 #include "builder/inspect/printable.hpp"
-#include "builder/machine/opened_device.hpp"
 #include "builder/sign/public_keys.hpp"
 #include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/text.hpp"
 #include "kiln/version.h"
-#include "runtime/provision/mesa_provision.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -36,9 +34,8 @@ using nlohmann::json;
 // may be rolled back.
 constexpr std::size_t kOldKeys = 4;
 
-std::string key_hash(const DeviceInfo &device) {
-  return packs::hex64(packs::xxh3(device.description.key.text()));
-}
+// Has the pack on which kiln build works. A folder of its own: watch holds the lock of the state's.
+constexpr char kWorkFolder[] = "work";
 
 // Programs that applications wait for run first.
 void take_lowest_priority() {
@@ -47,19 +44,32 @@ void take_lowest_priority() {
   syscall(SYS_ioprio_set, kProcess, 0, kIdle);
 }
 
+// A variant that a device lacks, or has no final binary of.
+struct Lack {
+  std::string variant;  // "program/variant"
+  std::string reason;
+};
+
 // What was done for one device.
 struct Outcome {
   std::string how = "served";  // or "fetched", "built", "fetched and built", "not served"
   std::string why_not_fetched{};
-  std::vector<JobFailure> missing{};
-  std::vector<JobFailure> not_final{};  // binaries whose first launch may compile
+  std::vector<Lack> missing{};
+  std::vector<Lack> not_final{};  // binaries whose first launch may compile
 };
+
+// Adds what another pack has for the programs of `contents`: binaries and measurements.
+void add_of_same_programs(packs::Contents pack, packs::Contents *contents) {
+  packs::merge_records(pack, contents);
+  (void)packs::remove_all_but_additions(*contents, &pack);
+  (void)packs::merge(pack, contents);  // targets alone: cannot fail
+}
 
 // One run. The members follow one another as run() fills them.
 class Watch {
  public:
-  Watch(const WatchOptions &options, const WatchEvents &events)
-      : options_(options), events_(events) {}
+  Watch(const WatchOptions &options, const Complain &complain)
+      : options_(options), complain_(complain) {}
 
   std::optional<json> settled();
   Result<WatchEnd> run();
@@ -71,16 +81,18 @@ class Watch {
   Status prepare();
   bool is_of_several_kinds() const;
   Status read_packs();
-  void drop_stale_mesa(packs::Contents *contents);
-  std::vector<Job> missing_jobs(const packs::Contents &contents) const;
-  void fetch_all();
-  Status fetch(const DeviceInfo &device, std::shared_ptr<const packs::Pack> *pack);
-  Status fetch_published(const DeviceInfo &device, std::shared_ptr<const packs::Pack> *pack);
-  Status fetch_from_packs(const DeviceInfo &device, std::shared_ptr<const packs::Pack> *pack) const;
+  BuildCall build_call() const;
+  Status look_for_lacking();
+  bool lacks(const KnownDevice &device) const;
+  Status fetch_all();
+  Status fetch(const KnownDevice &device, std::shared_ptr<const packs::Pack> *pack);
+  Status fetch_published(const KnownDevice &device, std::shared_ptr<const packs::Pack> *pack);
+  Status fetch_from_packs(const KnownDevice &device,
+                          std::shared_ptr<const packs::Pack> *pack) const;
   std::uint64_t smallest_revision() const;
   Status demand(const std::string &name, std::shared_ptr<const packs::Pack> *pack) const;
-  Status take(const packs::Pack &pack, const packs::Contents &contents, const DeviceInfo &device);
-  void build();
+  Status take(const packs::Pack &pack, const packs::Contents &contents, const KnownDevice &device);
+  Status build();
   bool has_programs_of(const packs::Contents &pack) const;
   Status write();
   void forget_old_keys();
@@ -88,22 +100,21 @@ class Watch {
   void list_missing();
   void list_not_final();
   std::size_t report();
-  void remove_store() const;
+  void remove_work(bool is_done) const;
   std::string in_state(const char *name) const {
     return (fs::path(options_.state) / name).string();
   }
   packs::FolderLock lock(const std::string &path) const;
-  std::size_t place_of(const DeviceInfo &device) const;
 
   const WatchOptions &options_;
-  const WatchEvents &events_;
+  const Complain &complain_;
   WatchState state_;
   std::string why_;  // the devices are asked
-  std::vector<DeviceInfo> devices_;
+  std::vector<KnownDevice> devices_;
   std::vector<Outcome> outcomes_;        // of devices_
   std::optional<packs::Contents> base_;  // programs without targets; nothing: none known yet
   packs::Contents contents_;             // to write
-  std::set<std::string> stale_;          // keys whose binaries another build of Mesa made
+  std::vector<LackingJob> lacking_;      // that the contents have no binary of
   std::map<std::string, std::string> failures_;  // by the job's name
   Facts known_;                                  // what this run's work follows from
   bool built_ = false;
@@ -150,54 +161,44 @@ std::optional<json> Watch::settled() {
 
 packs::FolderLock Watch::lock(const std::string &path) const {
   return packs::FolderLock(path, [this](const std::string &folder) {
-    events_.complain("waiting for another command that writes to " + folder);
+    complain_("waiting for another command that writes to " + folder);
   });
 }
 
 // Makes the folder of the state, before any work is done for it.
 Status Watch::prepare() {
   std::error_code error;
-  fs::create_directories(options_.state, error);
+  fs::create_directories(in_state(kWorkFolder), error);
   if (error) return {Code::failed, options_.state + ": " + error.message()};
   if (Status s = check_output(in_state("state.json"), {}); !s.ok()) return s;
   return check_output(options_.pack, {});
 }
 
-// Lists the devices' jobs that have no binary.
-std::vector<Job> Watch::missing_jobs(const packs::Contents &contents) const {
-  std::vector<Job> jobs;
-  if (!base_) return jobs;
-  PlanOptions plan;
-  plan.tunings = contents.tunings;
-  for (Job &job : make_plan(*base_, devices_, contents.targets, plan)) {
-    if (job.need == Need::compile) jobs.push_back(std::move(job));
-  }
-  return jobs;
+BuildCall Watch::build_call() const {
+  const fs::path programs = options_.base.empty() ? options_.pack : options_.base;
+  const fs::path folder = programs.has_parent_path() ? programs.parent_path() : ".";
+  return {in_state(kWorkFolder) + "/work.kiln", options_.selector,
+          options_.references.empty() ? folder.string() : options_.references,
+          in_state("jobs.sqlite"), options_.build};
 }
 
-// Entries of Mesa's cache serve one build of Mesa and LLVM and one number of CPUs, which are not
-// all in the binary key. Drops the targets that would compile at the first launch all the same.
-void Watch::drop_stale_mesa(packs::Contents *contents) {
-  for (const DeviceInfo &device : devices_) {
-    if (device.description.finishing != runtime::Finishing::shader_cache) continue;
-    const std::string key = device.description.key.text();
-    packs::Contents own;
-    for (const packs::Target &target : contents->targets) {
-      if (target.key == key) own.targets.push_back(target);
-    }
-    if (own.targets.empty()) continue;
-    const std::vector<std::string> places = mesa_places(own);
-    if (places.empty()) continue;  // nothing could be finished
-    const std::string here = mesa_place(device);
-    if (here.empty() || std::find(places.begin(), places.end(), here) != places.end()) continue;
-    stale_.insert(key);
-    std::erase_if(contents->targets, [&](const packs::Target &one) { return one.key == key; });
-  }
+// Looks for the devices' jobs that have no binary.
+Status Watch::look_for_lacking() {
+  lacking_.clear();
+  if (!base_) return {};
+  const BuildCall call = build_call();
+  if (Status s = write_output(contents_, call.pack); !s.ok()) return s;
+  return lacking_jobs(call).move_to(&lacking_);
+}
+
+bool Watch::lacks(const KnownDevice &device) const {
+  return std::any_of(lacking_.begin(), lacking_.end(),
+                     [&](const LackingJob &job) { return job.key_hash == device.key_hash; });
 }
 
 bool Watch::is_of_several_kinds() const {
   std::set<std::string> keys;
-  for (const DeviceInfo &device : devices_) keys.insert(key_hash(device));
+  for (const KnownDevice &device : devices_) keys.insert(device.key_hash);
   return keys.size() > 1;
 }
 
@@ -220,15 +221,9 @@ Status Watch::read_packs() {
   }
   if (!base_) return {};
   base_->targets.clear();
-  drop_stale_mesa(&pack);
   contents_ = *base_;
-  (void)keep_earlier(pack, {}, &contents_);
-  packs::merge_records(pack, &contents_);
+  add_of_same_programs(std::move(pack), &contents_);
   return {};
-}
-
-std::size_t Watch::place_of(const DeviceInfo &device) const {
-  return static_cast<std::size_t>(&device - devices_.data());
 }
 
 std::uint64_t Watch::smallest_revision() const {
@@ -247,8 +242,8 @@ Status Watch::demand(const std::string &name, std::shared_ptr<const packs::Pack>
   return status.ok() ? status : in_pack(name, status);
 }
 
-Status Watch::fetch_published(const DeviceInfo &device, std::shared_ptr<const packs::Pack> *pack) {
-  const FetchRequest request{options_.from,       in_state("published"), key_hash(device),
+Status Watch::fetch_published(const KnownDevice &device, std::shared_ptr<const packs::Pack> *pack) {
+  const FetchRequest request{options_.from,       in_state("published"), device.key_hash,
                              smallest_revision(), options_.keys,         today()};
   const std::string path = in_state("fetched.kiln");
   const auto fetched = fetch_pack(request, path);
@@ -264,17 +259,17 @@ Status Watch::fetch_published(const DeviceInfo &device, std::shared_ptr<const pa
   return status;
 }
 
-Status Watch::fetch_from_packs(const DeviceInfo &device,
+Status Watch::fetch_from_packs(const KnownDevice &device,
                                std::shared_ptr<const packs::Pack> *pack) const {
   std::vector<std::string> paths;
   if (Status s = packs::packs_in(options_.from, &paths); !s.ok()) return as_failed(s);
   Status why(Code::not_in_pack,
-             fmt::format("{}: no pack has a target {}", options_.from, key_hash(device)));
+             fmt::format("{}: no pack has a target {}", options_.from, device.key_hash));
   for (const std::string &path : paths) {
     std::shared_ptr<const packs::Pack> open;
     packs::TargetRef target;
     Status status = packs::Pack::open_file(path.c_str(), &open);
-    if (status.ok()) status = open->find_target(device.description.key.text(), &target);
+    if (status.ok()) status = open->find_target(device.key, &target);
     if (status.ok() && !target) continue;
     if (status.ok()) status = demand(path, &open);
     if (status.ok()) {
@@ -286,7 +281,7 @@ Status Watch::fetch_from_packs(const DeviceInfo &device,
   return why;
 }
 
-Status Watch::fetch(const DeviceInfo &device, std::shared_ptr<const packs::Pack> *pack) {
+Status Watch::fetch(const KnownDevice &device, std::shared_ptr<const packs::Pack> *pack) {
   std::error_code ignored;
   const bool is_published =
       is_url(options_.from) || fs::exists(fs::path(options_.from) / kManifestName, ignored);
@@ -295,7 +290,7 @@ Status Watch::fetch(const DeviceInfo &device, std::shared_ptr<const packs::Pack>
 
 // Adds the device's target of a fetched pack to the contents; with --signed, takes the whole pack.
 Status Watch::take(const packs::Pack &pack, const packs::Contents &contents,
-                   const DeviceInfo &device) {
+                   const KnownDevice &device) {
   if (options_.is_signed) {
     std::vector<packs::Signature> signatures;
     Status status = packs::read_signatures(pack, &signatures);
@@ -314,69 +309,63 @@ Status Watch::take(const packs::Pack &pack, const packs::Contents &contents,
     base_->targets.clear();
     contents_ = *base_;
   }
-  const Cut::Devices own{{device.description.key.text()}, {device.description.profile}};
+  const Cut::Devices own{{device.key}, {device.profile}};
   packs::Contents slice = cut_contents(contents, {own});
-  drop_stale_mesa(&slice);
   const std::vector<packs::KnownBad> notes = slice.known_bad;  // the publisher's, not a device's
   const std::uint32_t version = slice.known_bad_version;
   const std::size_t left_out = packs::remove_all_but_additions(*base_, &slice);
   slice.known_bad = notes;
   slice.known_bad_version = version;
   if (left_out != 0) {
-    events_.complain(fmt::format("{}: left out {}, of variants that {} does not have",
-                                 options_.from, count(left_out, "binary"),
-                                 options_.base.empty() ? options_.pack : options_.base));
+    complain_(fmt::format("{}: left out {}, of variants that {} does not have", options_.from,
+                          count(left_out, "binary"),
+                          options_.base.empty() ? options_.pack : options_.base));
   }
   return packs::merge(slice, &contents_);
 }
 
 // Fetches for each device whose key lacks binaries; with --ask for each device, for newer notes.
-void Watch::fetch_all() {
-  std::set<std::size_t> lacking;
-  for (const Job &job : missing_jobs(contents_)) lacking.insert(job.device);
+Status Watch::fetch_all() {
+  std::vector<bool> is_lacking;
+  for (const KnownDevice &device : devices_) is_lacking.push_back(!base_ || lacks(device));
+  bool is_new = false;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    const bool is_lacking = !base_ || lacking.contains(i);
-    if (!is_lacking && !options_.ask) continue;
+    if (!is_lacking[i] && !options_.ask) continue;
     std::shared_ptr<const packs::Pack> pack;
     packs::Contents contents;
     Status status = fetch(devices_[i], &pack);
     if (status.ok()) status = packs::read_contents(pack, &contents);
     if (status.ok()) status = take(*pack, contents, devices_[i]);
     if (status.ok()) {
-      if (is_lacking) outcomes_[i].how = "fetched";
+      is_new = true;
+      if (is_lacking[i]) outcomes_[i].how = "fetched";
     } else {
       outcomes_[i].why_not_fetched = status.message;
-      events_.complain(printable_line(devices_[i].label()) + ": not fetched: " + status.message);
+      complain_(printable_line(devices_[i].label) + ": not fetched: " + status.message);
     }
   }
+  return is_new ? look_for_lacking() : Status();
 }
 
-// Builds what is still missing, as kiln build does, at the lowest priority.
-void Watch::build() {
-  std::set<std::size_t> lacking;
-  for (const Job &job : missing_jobs(contents_)) lacking.insert(job.device);
-  if (lacking.empty()) return;
-  std::vector<DeviceInfo> devices;
-  for (const std::size_t i : lacking) {
-    devices.push_back(devices_[i]);
+// Builds what is still missing, at the lowest priority. The store is the state's own, so that a
+// repeated command resumes whoever calls it.
+Status Watch::build() {
+  if (lacking_.empty()) return {};
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (!lacks(devices_[i])) continue;
     outcomes_[i].how = outcomes_[i].how == "fetched" ? "fetched and built" : "built";
   }
   if (!options_.full_speed) take_lowest_priority();
-  BuildOptions build = options_.build;
-  build.input = options_.base.empty() ? options_.pack : options_.base;
-  // Of the state's own, so that a repeated command resumes whoever calls it.
-  build.any_origin = true;
-  build.store = {in_state("jobs.sqlite"), false, false};
-  BuildResult result = build_on_devices(*base_, devices, contents_, build, events_.progress);
-  if (!result.store_status.ok()) {
-    events_.complain("going on without the store: " + result.store_status.message);
-  }
-  for (const auto *list : {&result.failures, &result.left_out, &result.unfinished}) {
-    for (const JobFailure &one : *list) failures_[one.job] = one.text;
-  }
-  packs::merge_records(contents_, &result.contents);
-  contents_ = std::move(result.contents);
+  const BuildCall call = build_call();
+  const auto failed = build_lacking(call);
+  if (!failed.ok()) return failed.status();
+  for (const FailedJob &one : *failed) failures_[one.job] = one.text;
+  auto made = open_pack(call.pack);
+  if (!made.ok()) return made.status();
+  contents_ = std::move(made->contents);
   built_ = true;
+  lacking_.clear();
+  return failures_.empty() ? Status() : lacking_jobs(call).move_to(&lacking_);
 }
 
 // Puts the devices' keys first in the list of keys, and removes the targets of keys that fall out
@@ -386,7 +375,7 @@ void Watch::forget_old_keys() {
   const auto add = [&](const std::string &key) {
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
   };
-  for (const DeviceInfo &device : devices_) add(key_hash(device));
+  for (const KnownDevice &device : devices_) add(device.key_hash);
   const std::size_t kept = keys.size() + kOldKeys;
   for (const std::string &key : state_.keys) add(key);
   const std::set<std::string> dropped(
@@ -428,10 +417,12 @@ Status Watch::write() {
       return {Code::failed, options_.pack + ": replaced by another pack meanwhile; run it again"};
     }
     packs::Contents earlier = now;
-    std::erase_if(earlier.targets,
-                  [&](const packs::Target &target) { return stale_.contains(target.key); });
-    (void)keep_earlier(earlier, {}, &contents_);
-    packs::merge_records(earlier, &contents_);
+    // What is there for the devices is in the contents already, or was made anew.
+    std::erase_if(earlier.targets, [&](const packs::Target &target) {
+      return std::any_of(devices_.begin(), devices_.end(),
+                         [&](const KnownDevice &device) { return device.key == target.key; });
+    });
+    add_of_same_programs(std::move(earlier), &contents_);
   }
   forget_old_keys();
   if (exists && same_contents(&now, &contents_)) return {};
@@ -444,33 +435,27 @@ Status Watch::write() {
 // Fills Mesa's cache for the devices that read it.
 void Watch::provision() {
   const bool is_needed =
-      std::any_of(devices_.begin(), devices_.end(), [](const DeviceInfo &device) {
-        return device.description.finishing == runtime::Finishing::shader_cache;
-      });
+      std::any_of(devices_.begin(), devices_.end(),
+                  [](const KnownDevice &device) { return device.profile == "rusticl"; });
   if (!is_needed || options_.folder == "none") return;
-  std::shared_ptr<const packs::Pack> pack;
-  runtime::MesaEntries entries;
-  runtime::ProvisionResult result;
   std::error_code ignored;
   fs::create_directories(fs::path(options_.folder).parent_path(), ignored);
-  Status status = packs::Pack::open_file(options_.pack.c_str(), &pack);
-  if (status.ok()) status = entries.add(pack);
-  if (status.ok()) status = entries.provision(options_.folder.c_str(), &result);
-  mesa_entries_ = result.entries;
-  if (status.ok()) return;
-  events_.complain("Mesa's cache: " + status.message);
-  is_provisioned_ = false;
+  const auto entries = provision_mesa(options_.pack, options_.folder);
+  is_provisioned_ = entries.ok();
+  if (entries.ok()) mesa_entries_ = *entries;
 }
 
 void Watch::list_missing() {
-  for (const Job &job : missing_jobs(contents_)) {
-    const std::string name = job_name(*base_, devices_, job);
-    const auto failure = failures_.find(name);
-    const packs::Program &program = base_->programs[job.program];
-    Outcome &outcome = outcomes_[job.device];
-    if (outcome.how == "served") outcome.how = "not served";
-    outcome.missing.push_back({program.name + "/" + program.variants[job.variant].name,
-                               failure != failures_.end() ? failure->second : job.reason});
+  for (const LackingJob &job : lacking_) {
+    const auto failure = failures_.find(job.job);
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      if (devices_[i].key_hash != job.key_hash) continue;
+      Outcome &outcome = outcomes_[i];
+      if (outcome.how == "served") outcome.how = "not served";
+      outcome.missing.push_back(
+          {job.variant, failure != failures_.end() ? failure->second : job.reason});
+      break;  // of several with one key, the first
+    }
   }
 }
 
@@ -482,13 +467,12 @@ void Watch::list_not_final() {
       names[one.hash] = program.name + "/" + one.name;
     }
   }
-  for (const DeviceInfo &device : devices_) {
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
     for (const packs::Target &target : contents_.targets) {
-      if (target.key != device.description.key.text()) continue;
+      if (target.key != devices_[i].key) continue;
       for (const packs::Binary &binary : target.binaries) {
         if (binary.finish.finality == packs::Finality::yes) continue;
-        outcomes_[place_of(device)].not_final.push_back(
-            {names[binary.variant], binary.finish.why_not});
+        outcomes_[i].not_final.push_back({names[binary.variant], binary.finish.why_not});
       }
     }
   }
@@ -496,18 +480,20 @@ void Watch::list_not_final() {
 
 // Makes the report; returns the number of missing binaries.
 std::size_t Watch::report() {
-  const auto listed = [](const std::vector<JobFailure> &jobs) {
+  const auto listed = [](const std::vector<Lack> &lacks) {
     json list = json::array();
-    for (const JobFailure &one : jobs) list.push_back({{"variant", one.job}, {"reason", one.text}});
+    for (const auto &[variant, reason] : lacks) {
+      list.push_back({{"variant", variant}, {"reason", reason}});
+    }
     return list;
   };
   json devices = json::array();
   std::size_t missing = 0;
-  for (const DeviceInfo &device : devices_) {
-    const Outcome &outcome = outcomes_[place_of(device)];
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    const Outcome &outcome = outcomes_[i];
     missing += outcome.missing.size();
-    devices.push_back({{"device", device.label()},
-                       {"key_hash", key_hash(device)},
+    devices.push_back({{"device", devices_[i].label},
+                       {"key_hash", devices_[i].key_hash},
                        {"outcome", outcome.how},
                        {"not_fetched", outcome.why_not_fetched},
                        {"missing", listed(outcome.missing)},
@@ -528,19 +514,17 @@ Result<WatchEnd> Watch::run() {
   const packs::FolderLock held = lock(in_state("state.json"));
   const Status damage = read_watch_state(options_.state).move_to(&state_);
   if (!damage.ok()) {
-    events_.complain(damage.message + "; the devices are asked");
+    complain_(damage.message + "; the devices are asked");
     why_ = "the state was damaged";
   } else if (is_settled(&why_)) {  // another run has done it
     return WatchEnd{repeated_report()};
   }
   // Each fact is of before its use, so that the next run sees what changes meanwhile.
   known_ = system_facts();
-  const auto listed = list_devices(&state_.libraries);
-  if (!listed.ok()) return listed.status();
-  devices_ = select_devices(*listed, options_.selector);
-  if (devices_.empty()) {
-    return Status(Code::no_device, fmt::format("no device matches \"{}\"", options_.selector));
-  }
+  auto known = ask_devices(options_.selector);
+  if (!known.ok()) return known.status();
+  devices_ = std::move(known->devices);
+  state_.libraries = std::move(known->libraries);
   outcomes_.resize(devices_.size());
   if (options_.is_signed && is_of_several_kinds()) {
     return Status(Code::bad_argument,
@@ -550,16 +534,19 @@ Result<WatchEnd> Watch::run() {
   add_file(options_.pack, &known_);
   if (!options_.base.empty()) add_file(options_.base, &known_);
   if (Status s = read_packs(); !s.ok()) return s;
-  if (!options_.from.empty()) fetch_all();
+  Status status = look_for_lacking();
+  if (status.ok() && !options_.from.empty()) status = fetch_all();
+  if (!status.ok()) return status;
   if (!base_) {
     return Status(options_.from.empty() ? Code::bad_argument : Code::failed,
                   options_.pack +
                       ": no such file, and nothing to make it of: give --base, or "
                       "--from where there is a target for this machine");
   }
-  if (!options_.no_build && !options_.is_signed) build();
   if (!options_.is_signed) {
-    if (Status s = write(); !s.ok()) return s;
+    if (!options_.no_build) status = build();
+    if (status.ok()) status = write();
+    if (!status.ok()) return status;
   }
   provision();
   list_missing();
@@ -570,13 +557,15 @@ Result<WatchEnd> Watch::run() {
   state_.facts = facts();
   for (const auto &[name, value] : known_) state_.facts[name] = value;
   if (Status s = write_watch_state(options_.state, state_); !s.ok()) return s;
-  if (is_done) remove_store();
+  remove_work(is_done);
   return WatchEnd{state_.report, is_provisioned_};
 }
 
-// Removes the store of finished jobs: the pack has their results.
-void Watch::remove_store() const {
+// Removes what the pack has now. The store of finished jobs stays while jobs are left.
+void Watch::remove_work(bool is_done) const {
   std::error_code ignored;
+  fs::remove_all(in_state(kWorkFolder), ignored);
+  if (!is_done) return;
   for (const char *suffix : {"", "-wal", "-shm", "-claims"}) {
     fs::remove(in_state("jobs.sqlite") + suffix, ignored);
   }
@@ -588,8 +577,8 @@ std::optional<json> settled_report(const WatchOptions &options) {
   return Watch(options, {}).settled();
 }
 
-Result<WatchEnd> watch(const WatchOptions &options, const WatchEvents &events) {
-  return Watch(options, events).run();
+Result<WatchEnd> watch(const WatchOptions &options, const Complain &complain) {
+  return Watch(options, complain).run();
 }
 
 }  // namespace kiln::builder

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln fleet watch: after a change of drivers or devices, brings a pack up to date before an
 // application starts: fetches or builds what the devices' new keys lack, and provisions Mesa's
-// cache. Linux.
+// cache. Loads no driver: the program kiln does that. Linux.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "builder/jobs/device_build.hpp"
+#include "builder/base/builder_status.hpp"
 
 namespace kiln::builder {
 
@@ -27,15 +28,13 @@ struct WatchOptions {
   bool no_build = false;
   bool is_signed = false;  // the fetched pack replaces the pack as it is
   bool ask = false;        // ask the devices although nothing has changed
-  std::string folder;      // of Mesa's cache, or "none"
+  std::string folder;      // of Mesa's cache, or "none"; empty: Mesa's own
   bool full_speed = false;
-  BuildOptions build;  // `store` and `input` are set by watch()
+  std::string references{};          // folder; empty: that of the pack with the programs
+  std::vector<std::string> build{};  // other options of `kiln build`
 };
 
-struct WatchEvents {
-  std::function<void(const std::string &text)> complain;
-  BuildObserver *progress = nullptr;
-};
+using Complain = std::function<void(const std::string &text)>;
 
 struct WatchEnd {
   nlohmann::json report;       // schema 1; "changed" is empty if nothing has changed
@@ -47,7 +46,8 @@ struct WatchEnd {
 std::optional<nlohmann::json> settled_report(const WatchOptions &options);
 
 // One run. Fails with Code::no_device, with Code::bad_argument for options that exclude each other
-// and if there is nothing to make the pack of, and as reading and writing packs does.
-Result<WatchEnd> watch(const WatchOptions &options, const WatchEvents &events);
+// and if there is nothing to make the pack of, as reading and writing packs does, and without a
+// message if a command of kiln's has failed and said why.
+Result<WatchEnd> watch(const WatchOptions &options, const Complain &complain);
 
 }  // namespace kiln::builder

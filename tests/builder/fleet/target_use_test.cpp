@@ -145,23 +145,6 @@ TEST_CASE("a list with a fault names it", "[inventory]") {
   CHECK(fault_in(list.dump()) == "fleet.json:1: device 1: it has no identity");
 }
 
-TEST_CASE("a slice refuses an inventory with a fault, or without a device", "[inventory]") {
-  const TemporaryFolder folder;
-  const std::string path = (folder.path() / "fleet.json").string();
-  const auto message = [&](const std::string &text) {
-    std::ofstream(path) << text;
-    const auto devices = builder::read_inventory({path});
-    REQUIRE_FALSE(devices.ok());
-    CHECK(devices.status().code == Code::bad_input);
-    return devices.status().message;
-  };
-  CHECK(message("[]") == path + ": it has no device");
-  CHECK(message(list_of({nvidia("9.0")}).dump() + "\nfleet\n") ==
-        path +
-            ":2: this is no JSON; an inventory is what 'kiln devices --json' prints, or lines "
-            "with a \"key_hash\"");
-}
-
 TEST_CASE("a device whose key alone is known takes the target of this key", "[inventory]") {
   const Contents contents = fleet_pack();
   std::string fault;

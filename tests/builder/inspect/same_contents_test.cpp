@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/jobs/earlier.hpp"
+#include "builder/inspect/pack_files.hpp"
 
 #include <functional>
 
