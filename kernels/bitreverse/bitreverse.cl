@@ -4,12 +4,24 @@
  * source and destination hold n elements, are smaller than 2^32 bytes and do not overlap. Any n
  * from 1 up. The items of the NDRange are numbered, whatever its shape; those beyond n do nothing.
  *
- *   bitreverse_table   1 element an item, four bytes by a table
- *   bitreverse_shifts  4 elements an item, by exchanges of ever larger groups of bits
- *
- * bitreverse_khr.cl and bitreverse_qcom.cl have the second one through a built-in. Compile with
- * the kernels folder on the include path.
+ *   bitreverse_table  1 element an item, four bytes by a table
+ *   bitreverse_four   4 elements an item, by exchanges of ever larger groups of bits, or by a
+ * built-in: with BITREVERSE_KHR of cl_khr_extended_bit_ops, with BITREVERSE_QCOM of
+ *                     cl_qcom_bitreverse, which takes one uint at a time
  */
+#if defined(BITREVERSE_KHR)
+static uint4 reverse4(uint4 v) { return bit_reverse(v); }
+#elif defined(BITREVERSE_QCOM)
+#ifdef cl_qcom_bitreverse
+#pragma OPENCL EXTENSION cl_qcom_bitreverse : enable
+#endif
+
+static uint4 reverse4(uint4 v) {
+  uint qcom_bitreverse(uint v); /* Qualcomm's sample has it declared here. */
+  return (uint4)(qcom_bitreverse(v.x), qcom_bitreverse(v.y), qcom_bitreverse(v.z),
+                 qcom_bitreverse(v.w));
+}
+#else
 /* Bytes are not exchanged by shifts: compilers see what that is for, and Oclgrind 21.10 does not
  * know the intrinsic that they make of it. */
 static uint4 reverse4(uint4 v) {
@@ -21,7 +33,7 @@ static uint4 reverse4(uint4 v) {
   bytes = as_uchar16(v);
   return as_uint4((uchar16)(bytes.s32107654, bytes.sba98fedc));
 }
-#include "bitreverse/bitreverse_four.clh"
+#endif
 
 /* Reversed bytes: each line begins with another order of the upper four bits. */
 #define LINE(high)                                                                               \
@@ -45,7 +57,16 @@ __kernel void bitreverse_table(__global const uint *restrict source,
   }
 }
 
-__kernel void bitreverse_shifts(__global const uint4 *restrict source,
-                                __global uint4 *restrict destination, uint n) {
-  bitreverse_four(source, destination, n);
+__kernel void bitreverse_four(__global const uint4 *restrict source,
+                              __global uint4 *restrict destination, uint n) {
+  const uint i = (uint)get_global_id(1) * (uint)get_global_size(0) + (uint)get_global_id(0);
+
+  if (i < n / 4u) {
+    destination[i] = reverse4(source[i]);
+  } else if (i == n / 4u) { /* the last n mod 4 */
+    __global const uint *from = (__global const uint *)source;
+    __global uint *to = (__global uint *)destination;
+    uint k;
+    for (k = 4u * i; k < n; ++k) to[k] = reverse4((uint4)(from[k])).x;
+  }
 }

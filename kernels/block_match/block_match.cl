@@ -2,8 +2,7 @@
  * Motion estimation over buffers; block_match.clh has the definition.
  *
  *   block_match_generic  a block an item: dimensions 0 and 1 of the NDRange are the block's
- *                        column and row. With BLOCK_MATCH_MUL24 defined, multiplications are of 24
- *                        bits where width and height fit them.
+ *                        column and row.
  *   block_match_local    a work-group of 8x8 items for eight blocks side by side, whose pixels
  *                        it keeps in local memory. Dimension 0 of the NDRange is as long as a row
  *                        of blocks, dimension 1 as the image is high, both padded to multiples
@@ -15,23 +14,16 @@
 
 static uint block_match_difference(uchar a, uchar b) {
   const uint difference = abs_diff(a, b);
-#if defined(BLOCK_MATCH_SQUARED) && defined(BLOCK_MATCH_MUL24)
-  return mul24(difference, difference);
-#elif defined(BLOCK_MATCH_SQUARED)
+#ifdef BLOCK_MATCH_SQUARED
   return difference * difference;
 #else
   return difference;
 #endif
 }
 
-/* a * b. `narrow`, a constant where this is inlined: both are below 2^24. */
-static uint block_match_multiply(uint a, uint b, bool narrow) {
-  return narrow ? mul24(a, b) : a * b;
-}
-
 /* The best displacement of the block at (left, top), as block_match_store() takes it. */
 static uint block_match_search(__global const uchar *target, __global const uchar *reference,
-                               uint left, uint top, uint width, uint height, bool narrow) {
+                               uint left, uint top, uint width, uint height) {
   uint best = UINT_MAX;
   uint displacement;
 
@@ -43,9 +35,8 @@ static uint block_match_search(__global const uchar *target, __global const ucha
     uint y;
 
     for (y = top; y < min(top + BLOCK, height); ++y) {
-      const uint here = block_match_multiply(y, width, narrow);
-      const uint row =
-          block_match_multiply((uint)clamp((int)y + dy, 0, (int)height - 1), width, narrow);
+      const uint here = y * width;
+      const uint row = (uint)clamp((int)y + dy, 0, (int)height - 1) * width;
       for (x = left; x < min(left + BLOCK, width); ++x)
         sum += block_match_difference(target[here + x],
                                       reference[row + (uint)clamp((int)x + dx, 0, (int)width - 1)]);
@@ -66,14 +57,7 @@ __kernel void block_match_generic(__global const uchar *restrict target,
 
   if (left >= width || top >= height) return;
 
-#ifdef BLOCK_MATCH_MUL24
-  if ((width | height) >> 24 == 0u) {
-    best = block_match_search(target, reference, left, top, width, height, true);
-    block_match_store(best, mad24(top / BLOCK, blocks, left / BLOCK), cost, vector);
-    return;
-  }
-#endif
-  best = block_match_search(target, reference, left, top, width, height, false);
+  best = block_match_search(target, reference, left, top, width, height);
   block_match_store(best, top / BLOCK * blocks + left / BLOCK, cost, vector);
 }
 

@@ -21,11 +21,7 @@
  * uint as a whole is right modulo 2^32, and so are its lanes once each is in range.
  */
 
-/* Rows of a strip, a multiple of 8. Short strips are more items, long ones fewer rows read twice.
- */
-#ifndef BOX_ROWS
-#define BOX_ROWS 32
-#endif
+#define BOX_ROWS 32 /* a multiple of 8; fewer are more items, more are fewer rows read twice */
 
 #define BOX_LANES ((uint4)(0x00ff00ffu))
 

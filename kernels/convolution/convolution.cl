@@ -11,16 +11,28 @@
  * overlap. Any width and height from 1 up; items outside the image do nothing. convolution.clh says
  * what `weights` holds and where it is.
  *
- *   convolution_direct   1 pixel an item, all of its window
+ *   convolution_direct   1 pixel an item, all of its window. With CONVOLUTION_SIZED Qualcomm's
+ *                        compiler is told how many bytes the weights take: constant memory of a
+ *                        known size can be loaded onto the chip before the kernel runs, and such an
+ *                        argument otherwise stays in global memory
  *   convolution_rows     1 pixel an item, the taps along x; then
  *   convolution_columns  1 column by 8 rows an item, those along y
  *
- * convolution_local.cl has the variant through local memory, convolution_qcom.cl the one for
- * Qualcomm's compiler. Compile with the kernels folder on the include path.
+ * convolution_local.cl has the variant through local memory. Compile with the kernels folder on the
+ * include path.
  */
 #include "convolution/convolution.clh"
 
-__kernel void convolution_direct(__global const float *restrict source, WEIGHTS,
+#ifdef CONVOLUTION_SIZED
+#ifdef __clang__ /* the host check, which knows no attributes of vendors */
+#pragma clang diagnostic ignored "-Wunknown-attributes"
+#endif
+#define SIZED __attribute__((max_constant_size(2 * CONVOLUTION_TAPS * 4)))
+#else
+#define SIZED
+#endif
+
+__kernel void convolution_direct(__global const float *restrict source, WEIGHTS SIZED,
                                  __global float *restrict destination, uint width, uint height) {
   const uint x = (uint)get_global_id(0);
   const uint y = (uint)get_global_id(1);

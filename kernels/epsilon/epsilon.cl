@@ -9,8 +9,7 @@
  * overlap. threshold is in levels, 0 to 255. Any width and height from 1 up. Dimension 0 of the
  * NDRange counts work-items along x, dimension 1 rows; items outside the image do nothing.
  *
- *   epsilon_buffer_px16  16 pixels an item in x, 16-byte loads, ushort arithmetic; exact
- *   epsilon_buffer       the same with no branch
+ *   epsilon_buffer  16 pixels an item in x, 16-byte loads, ushort arithmetic, no branch; exact
  *
  * The filter and the ladder of variants follow section 10.3 of Qualcomm's "Snapdragon Mobile
  * Platform OpenCL General Programming and Optimization" (80-NB295-11 Rev. C); README.md lists all
@@ -55,41 +54,12 @@ static uchar epsilon_pixel(__global const uchar *source, uint x, uint y, uint wi
  * With select(), and not by subtracting the comparison's -1: of the latter clang makes a zext of a
  * vector of i1, which Oclgrind 21.10 gets wrong.
  */
-#define EPSILON_ADD_SELECT(p)                                    \
+#define EPSILON_ADD(p)                                           \
   do {                                                           \
     const ushort16 value = (p);                                  \
     const ushort16 inside = as_ushort16((value + bias) <= span); \
     sum += select((ushort16)(0), value, inside);                 \
     count += select((ushort16)(0), (ushort16)(1), inside);       \
-  } while (0)
-
-/* The same with a branch, pixel by pixel. */
-#define EPSILON_ADD_LANE(lane)     \
-  if (shifted.lane <= span.lane) { \
-    sum.lane += value.lane;        \
-    count.lane += (ushort)1;       \
-  }
-
-#define EPSILON_ADD_BRANCH(p)              \
-  do {                                     \
-    const ushort16 value = (p);            \
-    const ushort16 shifted = value + bias; \
-    EPSILON_ADD_LANE(s0);                  \
-    EPSILON_ADD_LANE(s1);                  \
-    EPSILON_ADD_LANE(s2);                  \
-    EPSILON_ADD_LANE(s3);                  \
-    EPSILON_ADD_LANE(s4);                  \
-    EPSILON_ADD_LANE(s5);                  \
-    EPSILON_ADD_LANE(s6);                  \
-    EPSILON_ADD_LANE(s7);                  \
-    EPSILON_ADD_LANE(s8);                  \
-    EPSILON_ADD_LANE(s9);                  \
-    EPSILON_ADD_LANE(sa);                  \
-    EPSILON_ADD_LANE(sb);                  \
-    EPSILON_ADD_LANE(sc);                  \
-    EPSILON_ADD_LANE(sd);                  \
-    EPSILON_ADD_LANE(se);                  \
-    EPSILON_ADD_LANE(sf);                  \
   } while (0)
 
 /*
@@ -118,23 +88,9 @@ static void epsilon_columns24(__global const uchar *row, uint x, uint width, ush
   *p8 = convert_ushort16(bytes8);
 }
 
-/* A row of the windows of sixteen pixels. */
-#define EPSILON_ADD_ROW(ADD, p0, p4, p8)         \
-  do {                                           \
-    ADD(p0);                                     \
-    ADD((ushort16)(p0.s12345678, p4.s56789abc)); \
-    ADD((ushort16)(p0.s23456789, p4.s6789abcd)); \
-    ADD((ushort16)(p0.s3456789a, p4.s789abcde)); \
-    ADD(p4);                                     \
-    ADD((ushort16)(p0.s56789abc, p8.s56789abc)); \
-    ADD((ushort16)(p0.s6789abcd, p8.s6789abcd)); \
-    ADD((ushort16)(p0.s789abcde, p8.s789abcde)); \
-    ADD(p8);                                     \
-  } while (0)
-
 /* Sixteen pixels from `x`, which is 0 or at least 4; the image is at least 20 wide. */
 static uchar16 epsilon_sixteen(__global const uchar *source, uint x, uint y, uint width,
-                               uint height, uint threshold, bool branch_free) {
+                               uint height, uint threshold) {
   const ushort16 span = (ushort16)((ushort)(2u * threshold));
   const ushort16 bias =
       (ushort16)((ushort)threshold) - convert_ushort16(vload16(0, source + (y * width + x)));
@@ -148,17 +104,23 @@ static uchar16 epsilon_sixteen(__global const uchar *source, uint x, uint y, uin
     ushort16 p8;
     epsilon_columns24(source + row, x, width, &p0, &p8);
     const ushort16 p4 = (ushort16)(p0.s456789ab, p8.s456789ab);
-    if (branch_free)
-      EPSILON_ADD_ROW(EPSILON_ADD_SELECT, p0, p4, p8);
-    else
-      EPSILON_ADD_ROW(EPSILON_ADD_BRANCH, p0, p4, p8);
+    EPSILON_ADD(p0);
+    EPSILON_ADD((ushort16)(p0.s12345678, p4.s56789abc));
+    EPSILON_ADD((ushort16)(p0.s23456789, p4.s6789abcd));
+    EPSILON_ADD((ushort16)(p0.s3456789a, p4.s789abcde));
+    EPSILON_ADD(p4);
+    EPSILON_ADD((ushort16)(p0.s56789abc, p8.s56789abc));
+    EPSILON_ADD((ushort16)(p0.s6789abcd, p8.s6789abcd));
+    EPSILON_ADD((ushort16)(p0.s789abcde, p8.s789abcde));
+    EPSILON_ADD(p8);
   }
   return convert_uchar16((convert_float16(sum + (count >> (ushort16)(1))) + 0.5f) /
                          convert_float16(count));
 }
 
-static void epsilon_px16(__global const uchar *source, __global uchar *destination, uint width,
-                         uint height, uint threshold, bool branch_free) {
+__kernel void epsilon_buffer(__global const uchar *restrict source,
+                             __global uchar *restrict destination, uint width, uint height,
+                             uint threshold) {
   const uint own = 16u * (uint)get_global_id(0);
   const uint y = (uint)get_global_id(1);
   uint x;
@@ -176,18 +138,6 @@ static void epsilon_px16(__global const uchar *source, __global uchar *destinati
 
   /* A row's last item computes the row's last 16 pixels and stores those that are its own. */
   x = end - 16u;
-  store_last(epsilon_sixteen(source, x, y, width, height, threshold, branch_free), end - own,
+  store_last(epsilon_sixteen(source, x, y, width, height, threshold), end - own,
              destination + (y * width + end));
-}
-
-__kernel void epsilon_buffer_px16(__global const uchar *restrict source,
-                                  __global uchar *restrict destination, uint width, uint height,
-                                  uint threshold) {
-  epsilon_px16(source, destination, width, height, threshold, false);
-}
-
-__kernel void epsilon_buffer(__global const uchar *restrict source,
-                             __global uchar *restrict destination, uint width, uint height,
-                             uint threshold) {
-  epsilon_px16(source, destination, width, height, threshold, true);
 }

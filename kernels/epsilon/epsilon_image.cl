@@ -10,9 +10,9 @@
  *              "Snapdragon Mobile Platform OpenCL General Programming and Optimization"
  *              (80-NB295-11 Rev. C)
  *
- * Compile with the kernels folder on the include path. epsilon_number.clh has the arithmetic.
+ * Compile with the kernels folder on the include path. epsilon_image.clh has the arithmetic.
  */
-#include "epsilon/epsilon_number.clh"
+#include "epsilon/epsilon_image.clh"
 
 __kernel void epsilon_r(__read_only image2d_t source, __write_only image2d_t destination,
                         uint width, uint height, uint threshold) {

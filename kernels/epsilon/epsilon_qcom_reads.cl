@@ -11,13 +11,14 @@
  * They need cl_qcom_vector_image_ops; source and destination are width x height images of CL_R,
  * CL_UNORM_INT8. They calculate in half with -DEPSILON_HALF and in float without.
  *
- * With -DEPSILON_QCOM_WRITES destination is the luma plane of an NV12 image, CL_QCOM_NV12_Y, and
- * pixels are written 4 x 1 and 2 x 1 at once. What a write of several does beyond an edge is not
- * said: there they are written one by one.
+ * With -DEPSILON_QCOM_WRITES the destination of epsilon_qcom_4x1 is the luma plane of an NV12
+ * image, CL_QCOM_NV12_Y, and four pixels are written at once. What such a write does beyond an edge
+ * is not said: there they are written one by one.
  *
- * Compile with the kernels folder on the include path. epsilon_number.clh has the arithmetic.
+ * Compile with the kernels folder on the include path. epsilon_image.clh has the arithmetic.
  */
-#include "epsilon/epsilon_texel.clh"
+#define EPSILON_SELECT
+#include "epsilon/epsilon_image.clh"
 
 #ifdef cl_qcom_vector_image_ops
 #pragma OPENCL EXTENSION cl_qcom_vector_image_ops : enable
@@ -27,12 +28,10 @@
 #define EPSILON_READ_4X1 qcom_read_imageh_4x1
 #define EPSILON_READ_2X2 qcom_read_imageh_2x2
 #define EPSILON_WRITE_4X1 qcom_write_imagehv_4x1_n8n00
-#define EPSILON_WRITE_2X1 qcom_write_imagehv_2x1_n8n00
 #else
 #define EPSILON_READ_4X1 qcom_read_imagef_4x1
 #define EPSILON_READ_2X2 qcom_read_imagef_2x2
 #define EPSILON_WRITE_4X1 qcom_write_imagefv_4x1_n8n00
-#define EPSILON_WRITE_2X1 qcom_write_imagefv_2x1_n8n00
 #endif
 
 /* What a read of several pixels gives beyond an edge is not said: there they are read one by one.
@@ -59,47 +58,10 @@ static number4 epsilon_2x2(__read_only image2d_t source, int x, int y, int width
 /* What is written for a pixel. */
 static float4 epsilon_pixel(float level) { return (float4)(level, 0.0f, 0.0f, 1.0f); }
 
-/*
- * Two and four pixels side by side, of which the image has the left one at least. Macros, since
- * Mesa cannot pass an image that is written to a function.
- */
-#define EPSILON_STORE_1(column, row, level) \
+/* A pixel, if the image has it. A macro, since Mesa cannot pass an image that is written to a
+ * function. */
+#define EPSILON_STORE(column, row, level) \
   if ((column) < w) write_imagef(destination, (int2)(column, row), epsilon_pixel(level))
-#define EPSILON_STORE_EACH(column, row, levels)     \
-  do {                                              \
-    EPSILON_STORE_1(column, row, (levels).x);       \
-    EPSILON_STORE_1((column) + 1, row, (levels).y); \
-    EPSILON_STORE_1((column) + 2, row, (levels).z); \
-    EPSILON_STORE_1((column) + 3, row, (levels).w); \
-  } while (0)
-#ifdef EPSILON_QCOM_WRITES
-#define EPSILON_STORE_2(column, row, levels)                                       \
-  do {                                                                             \
-    if ((column) + 2 <= w) {                                                       \
-      number pixels[2] = {convert_number((levels).x), convert_number((levels).y)}; \
-      EPSILON_WRITE_2X1(destination, (int2)(column, row), pixels);                 \
-    } else {                                                                       \
-      EPSILON_STORE_1(column, row, (levels).x);                                    \
-    }                                                                              \
-  } while (0)
-#define EPSILON_STORE_4(column, row, levels)                                       \
-  do {                                                                             \
-    if ((column) + 4 <= w) {                                                       \
-      number pixels[4] = {convert_number((levels).x), convert_number((levels).y),  \
-                          convert_number((levels).z), convert_number((levels).w)}; \
-      EPSILON_WRITE_4X1(destination, (int2)(column, row), pixels);                 \
-    } else {                                                                       \
-      EPSILON_STORE_EACH(column, row, levels);                                     \
-    }                                                                              \
-  } while (0)
-#else
-#define EPSILON_STORE_2(column, row, levels)        \
-  do {                                              \
-    EPSILON_STORE_1(column, row, (levels).x);       \
-    EPSILON_STORE_1((column) + 1, row, (levels).y); \
-  } while (0)
-#define EPSILON_STORE_4(column, row, levels) EPSILON_STORE_EACH(column, row, levels)
-#endif
 
 __kernel void epsilon_qcom_4x1(__read_only image2d_t source, __write_only image2d_t destination,
                                uint width, uint height, uint threshold) {
@@ -122,12 +84,23 @@ __kernel void epsilon_qcom_4x1(__read_only image2d_t source, __write_only image2
     const number4 here = epsilon_4x1(source, x, y + dy, w, h);
     const number4 right = epsilon_4x1(source, x + 4, y + dy, w, h);
     number4 row_sum = (number4)(0);
-    EPSILON_ADD_ROW(EPSILON_ADD_WEIGHT, left, here, right, centre, row_sum, count);
+    EPSILON_ADD_ROW(left, here, right, centre, row_sum, count);
     sum += convert_float4(row_sum);
   }
 
   average = epsilon_average4(sum, convert_float4(count));
-  EPSILON_STORE_4(x, y, average);
+#ifdef EPSILON_QCOM_WRITES
+  if (x + 4 <= w) {
+    number pixels[4] = {convert_number(average.x), convert_number(average.y),
+                        convert_number(average.z), convert_number(average.w)};
+    EPSILON_WRITE_4X1(destination, (int2)(x, y), pixels);
+    return;
+  }
+#endif
+  EPSILON_STORE(x, y, average.x);
+  EPSILON_STORE(x + 1, y, average.y);
+  EPSILON_STORE(x + 2, y, average.z);
+  EPSILON_STORE(x + 3, y, average.w);
 }
 
 /* The quad between two that stand side by side, and between two on top of each other. */
@@ -161,35 +134,29 @@ __kernel void epsilon_qcom_2x2(__read_only image2d_t source, __write_only image2
 
   const number4 limit = epsilon_limit(threshold);
   const number4 centre = epsilon_2x2(source, x, y, w, h);
-  number4 above0 = (number4)(0);
-  number4 above1 = (number4)(0);
-  number4 above2 = (number4)(0);
-  number4 above3 = (number4)(0);
-  number4 above4 = (number4)(0);
+  number4 quads[5];
+  number4 above[5] = {(number4)(0), (number4)(0), (number4)(0), (number4)(0), (number4)(0)};
   float4 sum = (float4)(0.0f);
   number4 count = (number4)(0);
   float4 average;
-  int dy;
+  int dy, i;
 
   for (dy = -4; dy <= 4; dy += 2) {
-    const number4 q0 = epsilon_2x2(source, x - 4, y + dy, w, h);
-    const number4 q1 = epsilon_2x2(source, x - 2, y + dy, w, h);
-    const number4 q2 = epsilon_2x2(source, x, y + dy, w, h);
-    const number4 q3 = epsilon_2x2(source, x + 2, y + dy, w, h);
-    const number4 q4 = epsilon_2x2(source, x + 4, y + dy, w, h);
+#pragma unroll
+    for (i = 0; i < 5; ++i) quads[i] = epsilon_2x2(source, x - 4 + 2 * i, y + dy, w, h);
     if (dy > -4)
-      EPSILON_ADD_QUADS(EPSILON_BELOW(above0, q0), EPSILON_BELOW(above1, q1),
-                        EPSILON_BELOW(above2, q2), EPSILON_BELOW(above3, q3),
-                        EPSILON_BELOW(above4, q4));
-    EPSILON_ADD_QUADS(q0, q1, q2, q3, q4);
-    above0 = q0;
-    above1 = q1;
-    above2 = q2;
-    above3 = q3;
-    above4 = q4;
+      EPSILON_ADD_QUADS(EPSILON_BELOW(above[0], quads[0]), EPSILON_BELOW(above[1], quads[1]),
+                        EPSILON_BELOW(above[2], quads[2]), EPSILON_BELOW(above[3], quads[3]),
+                        EPSILON_BELOW(above[4], quads[4]));
+    EPSILON_ADD_QUADS(quads[0], quads[1], quads[2], quads[3], quads[4]);
+#pragma unroll
+    for (i = 0; i < 5; ++i) above[i] = quads[i];
   }
 
   average = epsilon_average4(sum, convert_float4(count));
-  EPSILON_STORE_2(x, y, average.wz);
-  if (y + 1 < h) EPSILON_STORE_2(x, y + 1, average.xy);
+  EPSILON_STORE(x, y, average.w);
+  EPSILON_STORE(x + 1, y, average.z);
+  if (y + 1 >= h) return;
+  EPSILON_STORE(x, y + 1, average.x);
+  EPSILON_STORE(x + 1, y + 1, average.y);
 }

@@ -7,24 +7,15 @@
  * add them up in the end: that keeps a GPU busy where C has few tiles.
  *
  * With HALF the elements of A and B are halves, and everything else is as with floats: that needs
- * no cl_khr_fp16. The kernel is called gemm_f16_tiled then.
+ * no cl_khr_fp16.
  *
  * Work-groups have (TILE_COLUMNS / ITEM_COLUMNS, TILE_ROWS / ITEM_ROWS, SLICES) items, required.
  */
-#ifndef TILE_ROWS
-#define TILE_ROWS 128 /* of C a work-group */
-#endif
 #ifndef TILE_COLUMNS
 #define TILE_COLUMNS 128
 #endif
 #ifndef TILE_DEPTH
 #define TILE_DEPTH 8 /* k at a time */
-#endif
-#ifndef ITEM_ROWS
-#define ITEM_ROWS 8 /* of C an item; a multiple of 4 */
-#endif
-#ifndef ITEM_COLUMNS
-#define ITEM_COLUMNS 8 /* a multiple of 4 */
 #endif
 #ifndef SLICES
 #define SLICES 1
@@ -32,23 +23,20 @@
 #ifndef BUFFERS
 #define BUFFERS 2 /* pairs of tiles in local memory: with 2 a step has one barrier, with 1 two */
 #endif
-#ifndef SUMS_AT_ONCE
+#define TILE_ROWS 128 /* of C a work-group */
+#define ITEM_ROWS 8   /* of C an item */
+#define ITEM_COLUMNS 8
 #define SUMS_AT_ONCE 4 /* float4 that each slice hands to the first between two barriers */
-#endif
-#ifndef LANES
-#define LANES 8 /* neighbours in x among the items of one row of a sub-group */
-#endif
+#define LANES 8        /* neighbours in x among the items of one row of a sub-group */
 
 #ifdef HALF
 #define ELEMENT half
 #define LOAD(from) vload_half(0, from)
 #define LOAD4(from) load_half4(from)
-#define KERNEL gemm_f16_tiled
 #else
 #define ELEMENT float
 #define LOAD(from) (*(from))
 #define LOAD4(from) (*(__global const float4 *)(from)) /* aligned to its size */
-#define KERNEL gemm_f32_tiled
 #endif
 
 #define ITEMS_X (TILE_COLUMNS / ITEM_COLUMNS)
@@ -65,17 +53,6 @@
 #define A_STRIDE (TILE_ROWS + 4)
 #define A_TILE (A_STRIDE * TILE_DEPTH)
 #define B_TILE (TILE_COLUMNS * TILE_DEPTH)
-
-#if A_LOADS * ITEMS * 4 != TILE_ROWS * TILE_DEPTH || \
-    B_LOADS * ITEMS * 4 != TILE_COLUMNS * TILE_DEPTH
-#error "each item must load the same number of float4, at least one of each matrix"
-#endif
-#if ITEMS_X % LANES != 0 || ITEMS_Y % SUB_GROUP_ROWS != 0 || TILE_DEPTH % (4 * SLICES) != 0
-#error "the items must be whole sub-groups of 32, and a slice whole float4"
-#endif
-#if SLICES > 1 && BUFFERS * (A_TILE + B_TILE) / 4 < (SLICES - 1) * SUMS_AT_ONCE * SLICE_ITEMS
-#error "the local memory must have room for SUMS_AT_ONCE sums of each item"
-#endif
 
 #ifdef HALF
 /* Four aligned halves, by one load: vloada_half4 is four of two bytes in some libraries. */
@@ -241,7 +218,7 @@ static void store(const __private float4 *sums, uint x, uint y, uint width, uint
   }
 }
 
-__kernel __attribute__((reqd_work_group_size(ITEMS_X, ITEMS_Y, SLICES))) void KERNEL(
+__kernel __attribute__((reqd_work_group_size(ITEMS_X, ITEMS_Y, SLICES))) void gemm_tiled(
     __global const ELEMENT *restrict a, __global const ELEMENT *restrict b,
     __global float *restrict c, uint width, uint height, uint depth) {
   __local float4 tiles[BUFFERS * (A_TILE + B_TILE) / 4];

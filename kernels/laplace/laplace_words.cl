@@ -13,10 +13,7 @@
  */
 #include "common/words.clh"
 
-/* More rows: fewer are loaded twice, and there are fewer items. */
-#ifndef LAPLACE_ROWS
-#define LAPLACE_ROWS 4
-#endif
+#define LAPLACE_ROWS 4 /* more: fewer are loaded twice, and there are fewer items */
 
 /* The even lanes of six words in s0 to s5, the odd ones in s8 to sd. */
 static uint16 laplace_lanes(uint8 words) { return (uint16)(even_lanes(words), odd_lanes(words)); }

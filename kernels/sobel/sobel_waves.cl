@@ -8,20 +8,11 @@
  * A compiler that does not know the attribute warns of it. Compile with the kernels folder on the
  * include path.
  */
-#include "sobel/sobel_rows.clh"
+#include "sobel/sobel.cl"
 
 #ifdef cl_qcom_reqd_sub_group_size
 #pragma OPENCL EXTENSION cl_qcom_reqd_sub_group_size : enable
 #endif
 
-__attribute__((qcom_reqd_sub_group_size("half"))) __kernel void sobel_px16x4_half(
-    __global const uchar *restrict source, __global uchar *restrict gradient_x,
-    __global uchar *restrict gradient_y, uint width, uint height) {
-  sobel_px16_rows(source, gradient_x, gradient_y, width, height, 4u);
-}
-
-__attribute__((qcom_reqd_sub_group_size("full"))) __kernel void sobel_px16x4_full(
-    __global const uchar *restrict source, __global uchar *restrict gradient_x,
-    __global uchar *restrict gradient_y, uint width, uint height) {
-  sobel_px16_rows(source, gradient_x, gradient_y, width, height, 4u);
-}
+SOBEL_ROWS_KERNEL(__attribute__((qcom_reqd_sub_group_size("half"))) __kernel, sobel_px16x4_half, 4u)
+SOBEL_ROWS_KERNEL(__attribute__((qcom_reqd_sub_group_size("full"))) __kernel, sobel_px16x4_full, 4u)

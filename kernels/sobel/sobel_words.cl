@@ -2,7 +2,7 @@
  * Sobel gradients for a GPU at the speed of its memory: the same definition as in sobel.cl, on
  * words of four bytes.
  *
- *   sobel_words  16 pixels by SOBEL_ROWS rows an item; exact, with -DSOBEL_HALF in half precision
+ *   sobel_words  16 pixels by SOBEL_ROWS rows an item; exact
  *
  * Dimension 0 of the NDRange counts 16 pixels, dimension 1 counts SOBEL_ROWS rows. A row is split
  * into lanes and summed along x only once, for the three rows of results that it is part of.
@@ -11,45 +11,8 @@
  */
 #include "common/words.clh"
 
-/* More rows: fewer are loaded twice, and there are fewer items. */
-#ifndef SOBEL_ROWS
-#define SOBEL_ROWS 4
-#endif
+#define SOBEL_ROWS 4 /* more: fewer are loaded twice, and there are fewer items */
 
-#ifdef SOBEL_HALF
-#include "common/half8.clh"
-
-/* Sums along x of a row's 16 pixels: [-1 0 1] in s01234567, [1 2 1] + 1024 in s89abcdef. */
-static uint16 sobel_sums(uint8 words) {
-  const uint8 even = even_lanes(words) | HALF8_1024;
-  const uint8 odd = odd_lanes(words) | HALF8_1024;
-  const uint4 before_even = join_lanes(odd.s0123, odd.s1234);
-  const uint4 after_odd = join_lanes(even.s1234, even.s2345);
-  const uint4 bias = half8_of(-3072.0f);
-  const uint4 two = half8_of(2.0f);
-  return (uint16)(half8_subtract(odd.s1234, before_even), half8_subtract(after_odd, even.s1234),
-                  half8_add(half8_mad(even.s1234, two, half8_add(before_even, bias)), odd.s1234),
-                  half8_add(half8_mad(odd.s1234, two, half8_add(even.s1234, bias)), after_odd));
-}
-
-/* min(|gradient|, 255) as bytes. */
-static uint4 sobel_magnitude(uint4 even, uint4 odd) {
-  const uint4 most = half8_of(255.0f);
-  const uint4 scale = half8_of(1.0f / 255.0f); /* with two roundings not half a level off */
-  const uint4 bias = half8_of(1024.0f);
-  return low_bytes(half8_mad(half8_share(even, scale), most, bias),
-                   half8_mad(half8_share(odd, scale), most, bias));
-}
-
-/* |Gx| and |Gy| from the sums of three rows. */
-static uint8 sobel_gradients(uint16 above, uint16 here, uint16 below) {
-  const uint4 two = half8_of(2.0f);
-  return (uint8)(sobel_magnitude(half8_add(half8_mad(here.s0123, two, above.s0123), below.s0123),
-                                 half8_add(half8_mad(here.s4567, two, above.s4567), below.s4567)),
-                 sobel_magnitude(half8_subtract(below.s89ab, above.s89ab),
-                                 half8_subtract(below.scdef, above.scdef)));
-}
-#else
 /* Four of these make the 0x7f00 that high_bits() is asked about. */
 #define QUARTER_BIAS 0x1fc01fc0u
 
@@ -84,7 +47,6 @@ static uint8 sobel_gradients(uint16 above, uint16 here, uint16 below) {
   return (uint8)(sobel_magnitude(above.lo + 2u * here.lo + below.lo),
                  sobel_magnitude(below.hi + 0x7f007f00u - above.hi));
 }
-#endif
 
 /* All bits of the bytes that are not in the ring's left and right columns. */
 static uint4 sobel_inside(uint x, uint width) {

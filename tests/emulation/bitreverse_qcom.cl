@@ -1,3 +1,3 @@
 #include "qcom_bitreverse.clh"
 
-#include "bitreverse/bitreverse_qcom.cl"
+#include "bitreverse/bitreverse.cl"

@@ -1,3 +1,3 @@
 #include "qcom_subgroup_shuffle.clh"
 
-#include "reduce/reduce_qcom.cl"
+#include "reduce/reduce_subgroup.cl"

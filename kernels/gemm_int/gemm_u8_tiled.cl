@@ -1,33 +1,10 @@
 /*
- * Product of two matrices of bytes: C = A B, C[y][x] = sum over k of A[y][k] * B[k][x].
+ * Product of two matrices of bytes, as gemm_int.cl has it with GEMM_U8; beyond a depth of 66051 a
+ * sum may not fit the 32 bits.
  *
- * A holds height rows of depth bytes, C height rows of width uints. B is stored transposed, width
- * rows of depth bytes, so that in both matrices neighbouring k are neighbours in memory. No
- * padding; each is smaller than 2^32 bytes, and they do not overlap. Any width, height and depth
- * from 1 up; beyond a depth of 66051 a sum may not fit the 32 bits. Items outside C do nothing.
- *
- *   gemm_u8_scalar  1 element an item, byte loads
- *   gemm_u8_tiled   4x4 elements an item, 64x64 a work-group of 16x16 (required), through local
- *                   memory, for GPUs that multiply floats faster than ints
- *
- * gemm_u8_block.cl has a variant without local memory, gemm_u8_khr.cl, gemm_u8_qcom.cl and
- * gemm_u8_arm.cl the same one through dot products.
+ *   gemm_u8_tiled  4x4 elements an item, 64x64 a work-group of 16x16 (required), through local
+ *                  memory, for GPUs that multiply floats faster than ints
  */
-__kernel void gemm_u8_scalar(__global const uchar *restrict a, __global const uchar *restrict b,
-                             __global uint *restrict c, uint width, uint height, uint depth) {
-  const uint x = (uint)get_global_id(0);
-  const uint y = (uint)get_global_id(1);
-  uint sum = 0u;
-  uint k;
-
-  if (x >= width || y >= height) return;
-
-  a += y * depth;
-  b += x * depth;
-  for (k = 0u; k < depth; ++k) sum += (uint)a[k] * (uint)b[k];
-  c[y * width + x] = sum;
-}
-
 #define TILE 64u   /* rows and columns of C a work-group */
 #define STEP 32u   /* k at a time */
 #define STRIDE 16u /* float4 between one k and the next in local memory */
