@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/bicubic/bicubic_reference.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "kernels/common/problem.hpp"
 
 namespace kiln::reference {
 namespace {
@@ -34,8 +34,15 @@ bool is_inside(std::ptrdiff_t position, std::size_t extent) {
 
 }  // namespace
 
-void bicubic(const std::uint8_t *source, std::uint8_t *destination, std::size_t width,
-             std::size_t height) {
+// Doubles an 8-bit image of four channels in both directions, by 4x4 Catmull-Rom interpolation:
+// pixel (X, Y) of the result is the source at ((X + 0.5) / 2, (Y + 0.5) / 2), where a pixel's
+// middle is at its coordinates plus 0.5. All channels of pixels outside the source are 0. The sum
+// is clamped to 0 to 255 and rounded to the nearest level, halves to the even one.
+KILN_REFERENCE_EXPORT std::int32_t bicubic(const kiln_reference_call *call) {
+  const std::size_t width = call->width, height = call->height;
+  if (!takes(call, {bytes(4, width, height)}, {bytes(4, 2 * width, 2 * height)})) return 1;
+  const auto *source = in(call, 0);
+  auto *destination = out(call, 0);
   for (std::size_t y = 0; y < 2 * height; ++y) {
     const Position vertical = position_of(y);
     for (std::size_t x = 0; x < 2 * width; ++x) {
@@ -59,6 +66,7 @@ void bicubic(const std::uint8_t *source, std::uint8_t *destination, std::size_t 
       }
     }
   }
+  return 0;
 }
 
 }  // namespace kiln::reference

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/block_match/block_match_reference.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+
+#include "kernels/common/problem.hpp"
 
 namespace kiln::reference {
 namespace {
@@ -18,13 +18,6 @@ struct Planes {
   std::size_t height;
 };
 
-// The coordinate `position` + `offset`, moved to the nearest one in [0, extent).
-std::size_t clamped(std::size_t position, std::ptrdiff_t offset, std::size_t extent) {
-  const auto last = static_cast<std::ptrdiff_t>(extent) - 1;
-  const auto moved = static_cast<std::ptrdiff_t>(position) + offset;
-  return static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(moved, 0, last));
-}
-
 // The cost of one displacement of the block that starts at (left, top).
 template <typename Measure>
 std::uint32_t cost_of(const Planes &planes, std::size_t left, std::size_t top, std::ptrdiff_t dx,
@@ -38,10 +31,23 @@ std::uint32_t cost_of(const Planes &planes, std::size_t left, std::size_t top, s
   return cost;
 }
 
+// Where in `reference` each 8x8 block of `target` fits best. A displacement's cost is the sum of
+// `measure` over the block's pixels that are inside the image; `reference` continues beyond its
+// edges with its nearest pixel. For each block, row by row, the outputs get the least cost, and dx
+// + 4 and dy + 4 in two bytes; of equal costs the first counts, in order of dy, then of dx.
 template <typename Measure>
-void block_match(const Planes &planes, std::uint32_t *cost, std::uint8_t *vector, Measure measure) {
-  for (std::size_t top = 0; top < planes.height; top += kBlock) {
-    for (std::size_t left = 0; left < planes.width; left += kBlock) {
+std::int32_t match_blocks(const kiln_reference_call *call, Measure measure) {
+  const std::size_t width = call->width, height = call->height;
+  const std::size_t columns = (width + 7) / 8, rows = (height + 7) / 8;
+  if (!takes(call, {bytes(1, width, height), bytes(1, width, height)},
+             {uints(columns, rows), bytes(2, columns, rows)})) {
+    return 1;
+  }
+  const Planes planes{in(call, 0), in(call, 1), width, height};
+  auto *cost = out<std::uint32_t>(call, 0);
+  auto *vector = out(call, 1);
+  for (std::size_t top = 0; top < height; top += kBlock) {
+    for (std::size_t left = 0; left < width; left += kBlock) {
       std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
       for (std::ptrdiff_t dy = -kReach; dy < kReach; ++dy) {
         for (std::ptrdiff_t dx = -kReach; dx < kReach; ++dx) {
@@ -56,20 +62,19 @@ void block_match(const Planes &planes, std::uint32_t *cost, std::uint8_t *vector
       vector += 2;
     }
   }
+  return 0;
 }
 
 }  // namespace
 
-void block_match_sad(const std::uint8_t *target, const std::uint8_t *reference, std::uint32_t *cost,
-                     std::uint8_t *vector, std::size_t width, std::size_t height) {
-  block_match({target, reference, width, height}, cost, vector,
-              [](int a, int b) { return static_cast<std::uint32_t>(std::abs(a - b)); });
+KILN_REFERENCE_EXPORT std::int32_t block_match_sad(const kiln_reference_call *call) {
+  return match_blocks(call,
+                      [](int a, int b) { return static_cast<std::uint32_t>(std::abs(a - b)); });
 }
 
-void block_match_ssd(const std::uint8_t *target, const std::uint8_t *reference, std::uint32_t *cost,
-                     std::uint8_t *vector, std::size_t width, std::size_t height) {
-  block_match({target, reference, width, height}, cost, vector,
-              [](int a, int b) { return static_cast<std::uint32_t>((a - b) * (a - b)); });
+KILN_REFERENCE_EXPORT std::int32_t block_match_ssd(const kiln_reference_call *call) {
+  return match_blocks(call,
+                      [](int a, int b) { return static_cast<std::uint32_t>((a - b) * (a - b)); });
 }
 
 }  // namespace kiln::reference

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/box/box_reference.hpp"
-
-#include <algorithm>
+#include "kernels/common/problem.hpp"
 
 namespace kiln::reference {
 namespace {
@@ -10,17 +8,16 @@ constexpr std::size_t kChannels = 4;
 constexpr std::ptrdiff_t kFirst = -4;  // the window's first and last pixel, from the middle one
 constexpr std::ptrdiff_t kLast = 3;
 
-// The coordinate `position` + `offset`, moved to the nearest one in [0, extent).
-std::size_t clamped(std::size_t position, std::ptrdiff_t offset, std::size_t extent) {
-  const auto last = static_cast<std::ptrdiff_t>(extent) - 1;
-  const auto moved = static_cast<std::ptrdiff_t>(position) + offset;
-  return static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(moved, 0, last));
-}
-
 }  // namespace
 
-void box(const std::uint8_t *source, std::uint8_t *destination, std::size_t width,
-         std::size_t height) {
+// 8x8 box blur of an 8-bit image of four channels: a channel of pixel (x, y) becomes its average
+// over the 64 pixels from (x - 4, y - 4) to (x + 3, y + 3), rounded to the nearest level, halves
+// up. Pixels outside the image take the value of the nearest one inside.
+KILN_REFERENCE_EXPORT std::int32_t box(const kiln_reference_call *call) {
+  const std::size_t width = call->width, height = call->height;
+  if (!takes(call, {bytes(4, width, height)}, {bytes(4, width, height)})) return 1;
+  const auto *source = in(call, 0);
+  auto *destination = out(call, 0);
   for (std::size_t y = 0; y < height; ++y) {
     for (std::size_t x = 0; x < width; ++x) {
       for (std::size_t channel = 0; channel < kChannels; ++channel) {
@@ -35,6 +32,7 @@ void box(const std::uint8_t *source, std::uint8_t *destination, std::size_t widt
       }
     }
   }
+  return 0;
 }
 
 }  // namespace kiln::reference

@@ -1,40 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/convolution/convolution_reference.hpp"
-
-#include <algorithm>
 #include <vector>
+
+#include "kernels/common/problem.hpp"
 
 namespace kiln::reference {
 namespace {
 
-// Pixel `at` + `tap` - 7, or the nearest in [0, extent).
-std::size_t tap_at(std::size_t at, std::size_t tap, std::size_t extent) {
-  constexpr std::size_t kRadius = kConvolutionTaps / 2;
-  const std::size_t moved = at + tap;
-  return moved < kRadius ? 0 : std::min(moved - kRadius, extent - 1);
-}
+constexpr std::size_t kTaps = 15;  // along each axis: seven on either side of the middle one
+
+std::ptrdiff_t tap(std::size_t i) { return static_cast<std::ptrdiff_t>(i) - 7; }
 
 }  // namespace
 
-void convolution(const float *source, const float *weights, float *destination, std::size_t width,
-                 std::size_t height) {
+// Separable convolution of a plane of float, summed in double: pixel (x, y) becomes the sum of the
+// pixels (x + i - 7, y + j - 7), each times weights[i] * weights[15 + j], with i and j from 0
+// to 14. Pixels outside the image take the value of the nearest one inside.
+KILN_REFERENCE_EXPORT std::int32_t convolution(const kiln_reference_call *call) {
+  const std::size_t width = call->width, height = call->height;
+  if (!takes(call, {floats(1, width, height), floats(1, kTaps, 2)}, {floats(1, width, height)}))
+    return 1;
+  const auto *source = in<float>(call, 0), *weights = in<float>(call, 1);
+  auto *destination = out<float>(call, 0);
   std::vector<double> rows(width * height);
   for (std::size_t y = 0; y < height; ++y) {
     for (std::size_t x = 0; x < width; ++x) {
       double sum = 0;
-      for (std::size_t i = 0; i < kConvolutionTaps; ++i)
-        sum += double{weights[i]} * double{source[y * width + tap_at(x, i, width)]};
+      for (std::size_t i = 0; i < kTaps; ++i)
+        sum += double{weights[i]} * double{source[y * width + clamped(x, tap(i), width)]};
       rows[y * width + x] = sum;
     }
   }
   for (std::size_t y = 0; y < height; ++y) {
     for (std::size_t x = 0; x < width; ++x) {
       double sum = 0;
-      for (std::size_t j = 0; j < kConvolutionTaps; ++j)
-        sum += double{weights[kConvolutionTaps + j]} * rows[tap_at(y, j, height) * width + x];
+      for (std::size_t j = 0; j < kTaps; ++j)
+        sum += double{weights[kTaps + j]} * rows[clamped(y, tap(j), height) * width + x];
       destination[y * width + x] = static_cast<float>(sum);
     }
   }
+  return 0;
 }
 
 }  // namespace kiln::reference

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/laplace/laplace_reference.hpp"
-
-#include <algorithm>
+#include "kernels/common/problem.hpp"
 
 namespace kiln::reference {
 
-void laplace(const std::uint8_t *source, std::uint8_t *destination, std::size_t width,
-             std::size_t height) {
+// Sharpens an 8-bit image of three channels: an inner pixel becomes clamp(9 c - (sum of its 8
+// neighbours), 0, 255), channel by channel. The outermost ring of pixels is copied.
+KILN_REFERENCE_EXPORT std::int32_t laplace(const kiln_reference_call *call) {
+  const std::size_t width = call->width, height = call->height;
+  if (!takes(call, {bytes(3, width, height)}, {bytes(3, width, height)})) return 1;
+  const auto *source = in(call, 0);
+  auto *destination = out(call, 0);
   const auto place = [width](std::size_t x, std::size_t y, std::size_t channel) {
     return (y * width + x) * 3 + channel;
   };
@@ -32,6 +35,7 @@ void laplace(const std::uint8_t *source, std::uint8_t *destination, std::size_t 
       }
     }
   }
+  return 0;
 }
 
 }  // namespace kiln::reference

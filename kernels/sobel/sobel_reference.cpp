@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/sobel/sobel_reference.hpp"
-
-#include <algorithm>
 #include <cstdlib>
+
+#include "kernels/common/problem.hpp"
 
 namespace kiln::reference {
 namespace {
@@ -16,8 +15,14 @@ std::uint8_t saturated_magnitude(int gradient) {
 
 }  // namespace
 
-void sobel(const std::uint8_t *source, std::uint8_t *gradient_x, std::uint8_t *gradient_y,
-           std::size_t width, std::size_t height) {
+// Absolute Sobel gradients of an 8-bit image of one channel: for an inner pixel min(|Gx|, 255) and
+// min(|Gy|, 255) over its 3x3 neighbourhood, rows downwards. On the outermost ring both are zero.
+KILN_REFERENCE_EXPORT std::int32_t sobel(const kiln_reference_call *call) {
+  const std::size_t width = call->width, height = call->height;
+  if (!takes(call, {bytes(1, width, height)}, {bytes(1, width, height), bytes(1, width, height)}))
+    return 1;
+  const auto *source = in(call, 0);
+  auto *gradient_x = out(call, 0), *gradient_y = out(call, 1);
   for (std::size_t y = 0; y < height; ++y) {
     for (std::size_t x = 0; x < width; ++x) {
       int gx = 0;
@@ -36,6 +41,7 @@ void sobel(const std::uint8_t *source, std::uint8_t *gradient_x, std::uint8_t *g
       gradient_y[y * width + x] = saturated_magnitude(gy);
     }
   }
+  return 0;
 }
 
 }  // namespace kiln::reference
