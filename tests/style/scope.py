@@ -15,8 +15,8 @@ from tracked import GENERATED, ROOT, listed
 
 DOCUMENT = ROOT / "docs" / "understand" / "scope.md"
 HEADING = "\n## Promises\n"
-TOPS = ("packs", "runtime", "builder", "android", "cmake")
-SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".py", ".cmake", ".java"}
+TOPS = ("packs", "runtime", "builder", "android", "cmake", "kernels")
+SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".py", ".cmake", ".java", ".cl", ".clh"}
 SHARE = 0.1  # of the right lines
 
 
