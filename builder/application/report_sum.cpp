@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "builder/base/table.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
 #include "kiln/packs/path.hpp"
@@ -272,21 +273,19 @@ std::string first_line(const ReportSums &sums) {
 
 std::string rows_text(const ReportSums &sums) {
   if (sums.rows.empty()) return "";
-  std::string text = fmt::format("\n{:8}  {:12}{:>7}{:>11}{:>9}{:>9}\n", "outcome", "rung",
-                                 "builds", "median, ms", "largest", "sum");
+  std::string text = "\noutcome\trung\tbuilds\tmedian, ms\tlargest\tsum\n";
   for (const auto &[key, row] : sorted_rows(sums)) {
-    text += fmt::format("{:8}  {:12}{:>7}{:>11}{:>9}{:>9}\n", key.first, printable_line(key.second),
+    text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", key.first, printable_line(key.second),
                         row.count, time_text(row.times, median_of),
                         time_text(row.times, largest_of), time_text(row.times, sum_of));
   }
-  return text;
+  return table_text(text, "<<>>>>");
 }
 
 std::string reason_text(const ReportReason &reason) {
   const std::string why = reason.reason.empty() ? "no reason is given" : reason.reason;
-  std::string text =
-      fmt::format("{:7}  {}: {}\n", reason.count, reason.outcome, printable_line(why));
-  const char *before = "         ";
+  std::string text = fmt::format("{}\t{}: {}\n", reason.count, reason.outcome, printable_line(why));
+  const char *before = "\t";
   for (const ReportReason::Example &example : reason.examples) {
     text += before + printable_line(label_of(example));
     before = "; ";
@@ -301,6 +300,7 @@ std::string reasons_text(const ReportSums &sums) {
   for (std::size_t i = 0; i < std::min(reasons.size(), kMaxReasons); ++i) {
     text += reason_text(reasons[i]);
   }
+  text = table_text(text, ">");
   if (reasons.size() <= kMaxReasons) return text;
   const std::size_t more = reasons.size() - kMaxReasons;
   return text + amount(more, "more reason", "more reasons") + ": --json lists all\n";
@@ -308,16 +308,15 @@ std::string reasons_text(const ReportSums &sums) {
 
 std::string first_results_text(const ReportSums &sums) {
   if (sums.first_results.empty()) return "";
-  std::string text = fmt::format("\nfirst result, ms after a process began\n{:>9}{:>9}{:>15}\n",
-                                 "starts", "first", "later, median");
+  std::string text = "\nfirst result, ms after a process began\nstarts\tfirst\tlater, median\t\n";
   for (const ApplicationStarts &starts : starts_of(sums)) {
     std::string name = starts.application.empty() ? "an unknown application" : starts.application;
     if (!starts.layer.empty() && starts.layer != "serve") name += " (" + starts.layer + ")";
-    text += fmt::format("{:>9}{:>9}{:>15}  {}\n", starts.processes,
+    text += fmt::format("{}\t{}\t{}\t{}\n", starts.processes,
                         time_text(starts.first_results, [](const auto &all) { return all[0]; }),
                         time_text(starts.later_results(), median_of), printable_line(name));
   }
-  return text;
+  return table_text(text, ">>>");
 }
 
 json times_json(const Milliseconds &times) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "builder/base/table.hpp"
 #include "builder/base/this_process.hpp"
 #include "builder/cli/common.hpp"
 #include "builder/cli/common_options.hpp"
@@ -240,6 +241,7 @@ void print_plan(const BuildArguments &options, const packs::Contents &base,
   }
   const auto &[plan, stored, ignored] = planned;
   nlohmann::json jobs = nlohmann::json::array();
+  std::string text;
   std::size_t other_shards = 0;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const builder::Job &job = plan[i];
@@ -258,16 +260,16 @@ void print_plan(const BuildArguments &options, const packs::Contents &base,
                       {"stored", static_cast<bool>(stored[i])},
                       {"reason", job.reason}});
     } else {
-      print(fmt::format("{:8} {}: {}{}\n", need_name(job.need),
-                        builder::printable_line(builder::job_name(base, devices, job)), job.reason,
-                        stored[i] ? "; the store has it" : ""));
+      text += fmt::format("{}\t{}: {}{}\n", need_name(job.need),
+                          builder::printable_line(builder::job_name(base, devices, job)),
+                          job.reason, stored[i] ? "; the store has it" : "");
     }
   }
   if (options.json) {
-    print(nlohmann::json{{"schema", 1}, {"jobs", jobs}, {"other_shards", other_shards}});
-  } else if (options.build.shard.count != 1) {
-    print(fmt::format("{} of other shards\n", count(other_shards, "job")));
+    return print(nlohmann::json{{"schema", 1}, {"jobs", jobs}, {"other_shards", other_shards}});
   }
+  if (options.build.shard.count != 1) text += count(other_shards, "job") + " of other shards\n";
+  print(builder::table_text(text));
 }
 
 // Writes the pack into the first folder that takes it, since its own does not, and returns the

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "builder/application/layer_environment.hpp"
+#include "builder/base/table.hpp"
 #include "builder/cli/common_options.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/finish/warm.hpp"
@@ -101,13 +102,12 @@ int install(const ProvisionArguments &options, const OpenPack &open, nlohmann::j
 std::string row_text(const builder::WarmRow &row) {
   const Status &status = row.status;
   if (!status.ok() && row.before == 0) {
-    return fmt::format("  {:24} {}\n", row.program, status.message);
+    return fmt::format("  {}\t{}\n", row.program, status.message);
   }
   const std::string note =
       row.only_loaded.empty() ? status.message : "only loaded: " + row.only_loaded;
-  return fmt::format("  {:24} {:12} {:10.3f} {:10.3f} {:10.3f}{}{}\n",
-                     row.program + "/" + row.variant, row.rung, row.before, row.after,
-                     row.before - row.after, note.empty() ? "" : "  ", note);
+  return fmt::format("  {}/{}\t{}\t{:.3f}\t{:.3f}\t{:.3f}\t{}\n", row.program, row.variant,
+                     row.rung, row.before, row.after, row.before - row.after, note);
 }
 
 // Launches every program on each device, and describes that in `answer` and `text`.
@@ -124,17 +124,16 @@ int launch(const ProvisionArguments &options, const packs::Contents &contents,
     nlohmann::json programs = nlohmann::json::array();
     double before = 0;
     double after = 0;
-    *text += fmt::format("{}\n  {:24} {:12} {:>10} {:>10} {:>10}\n", device.label(), "milliseconds",
-                         "rung", "now", "from now", "saved");
+    std::string table = device.label() + "\n  milliseconds\trung\tnow\tfrom now\tsaved\t\n";
     for (const builder::WarmRow &row : rows) {
       if (!row.status.ok()) exit_code = kSomeFailed;
       before += row.before;
       after += row.after;
-      *text += row_text(row);
+      table += row_text(row);
       programs.push_back(builder::to_json(row));
     }
-    *text += fmt::format("  {:24} {:12} {:10.3f} {:10.3f} {:10.3f}\n", "together", "", before,
-                         after, before - after);
+    table += fmt::format("  together\t\t{:.3f}\t{:.3f}\t{:.3f}\t\n", before, after, before - after);
+    *text += builder::table_text(table, "<<>>>");
     all.push_back({{"device", device.label()},
                    {"before_ms", before},
                    {"after_ms", after},

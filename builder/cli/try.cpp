@@ -12,6 +12,7 @@
 
 #include "builder/application/record_summary.hpp"
 #include "builder/application/report_sum.hpp"
+#include "builder/base/table.hpp"
 #include "builder/cli/layer_options.hpp"
 #include "builder/cli/parse.hpp"
 #include "builder/cli/supervised.hpp"
@@ -136,7 +137,7 @@ std::vector<std::string> serve_command(const TryArguments &arguments, const std:
 
 std::string row_text(const char *name, const LayerRun &run) {
   const auto &firsts = run.sums.first_results;
-  return fmt::format("{:9}{:>14.2f}{:>16}{:>11.3f}{:>18}\n", name, run.seconds,
+  return fmt::format("{}\t{:.2f}\t{}\t{:.3f}\t{}\n", name, run.seconds,
                      builder::builds_of(run.sums), builder::build_milliseconds(run.sums) / 1000,
                      firsts.empty() ? "-" : fmt::format("{:.2f}", firsts[0].second / 1000));
 }
@@ -169,9 +170,9 @@ void print_result(const TryArguments &arguments, const std::string &output,
     return;
   }
   complain("both runs began with empty driver caches");
-  pass_on(fmt::format("{:9}{:>14}{:>16}{:>11}{:>18}\n", "run", "whole run, s", "program builds",
-                      "builds, s", "first result, s") +
-          row_text("recorded", recorded) + row_text("served", served));
+  pass_on(builder::table_text("run\twhole run, s\tprogram builds\tbuilds, s\tfirst result, s\n" +
+                                  row_text("recorded", recorded) + row_text("served", served),
+                              "<>>>>"));
   if (const std::string text = builder::report_builds_text(served.sums); !text.empty())
     pass_on("\nthe served run's program builds" + text + "\n");
   complain(fmt::format("keep {}; this runs the application with it:\n  {}", output,

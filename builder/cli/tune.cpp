@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/names.hpp"
+#include "builder/base/table.hpp"
 #include "builder/cli/common_options.hpp"
 #include "builder/cli/compiling.hpp"
 #include "builder/inspect/pack_json.hpp"
@@ -56,6 +57,8 @@ Status knows_names(const packs::Contents &contents, const TuneArguments &options
               builder::expected_one_of(options.tune.variant, {variants.begin(), variants.end()}))};
 }
 
+constexpr char kCutShort[] = " (search cut short)";
+
 // Returns "81.20 us" or "1.234 ms"; "-" if there is no time.
 std::string time_text(double nanoseconds) {
   if (nanoseconds <= 0) return "-";
@@ -63,9 +66,18 @@ std::string time_text(double nanoseconds) {
                            : fmt::format("{:.3f} ms", nanoseconds / 1e6);
 }
 
+// Returns a line of times: with the driver's size, with the best, and what that gains.
+std::string row_text(bool best, const std::string &name, double by_default, double nanoseconds,
+                     double spread, const std::string &local) {
+  const double gain = nanoseconds > 0 ? by_default / nanoseconds : 0;
+  return fmt::format("  {} {}\t{}\t{}\t{}\t{:.1f}%\t{}\n", best ? '*' : ' ', name,
+                     time_text(by_default), time_text(nanoseconds),
+                     gain > 0 ? fmt::format("{:.2f}", gain) : "-", 100 * spread, local);
+}
+
 std::string row_text(const builder::TunedVariant &variant, bool best) {
   if (!variant.measured()) {
-    return fmt::format("    {:24} {}\n", variant.variant,
+    return fmt::format("    {}\t{}\n", variant.variant,
                        variant.reason.substr(0, variant.reason.find('\n')));
   }
   std::string local;
@@ -77,59 +89,37 @@ std::string row_text(const builder::TunedVariant &variant, bool best) {
     kept = kept && kernel.kept;
   }
   if (!kept) local += " (not kept: the driver's size is faster)";
-  return fmt::format("  {} {:24} {:>14} {:>14} {:>6} {:>6.1f}%  {}{}{}\n", best ? '*' : ' ',
-                     variant.variant, time_text(variant.default_nanoseconds),
-                     time_text(variant.nanoseconds),
-                     variant.gain() > 0 ? fmt::format("{:.2f}", variant.gain()) : "-",
-                     100 * variant.spread, local, finished ? "" : " (search cut short)",
-                     variant.check == builder::Check::unchecked ? " (unchecked)" : "");
+  if (!finished) local += kCutShort;
+  if (variant.check == builder::Check::unchecked) local += " (unchecked)";
+  return row_text(best, variant.variant, variant.default_nanoseconds, variant.nanoseconds,
+                  variant.spread, local);
 }
 
 std::string row_text(const builder::TunedLaunch &launch) {
-  using builder::LaunchEnd;
   const builder::TunedKernel &kernel = launch.kernel;
   std::string name = kernel.kernel;
   if (!name.empty()) name += fmt::format(" ({})", builder::size_class_name(launch.size_class));
-  if (launch.end != LaunchEnd::better) {
+  const std::string cut = kernel.finished ? "" : kCutShort;
+  if (launch.end != builder::LaunchEnd::better) {
     const std::string reason = launch.reason.substr(0, launch.reason.find('\n'));
-    return fmt::format("    {:24} {}{}\n", name, reason,
-                       kernel.finished ? "" : " (search cut short)");
+    return "    " + name + "\t" + reason + cut + "\n";
   }
-  return fmt::format("  * {:24} {:>14} {:>14} {:>6.2f} {:>6.1f}%  {}{}{}\n", name,
-                     time_text(kernel.default_nanoseconds), time_text(kernel.nanoseconds),
-                     kernel.default_nanoseconds / kernel.nanoseconds, 100 * kernel.spread,
-                     builder::local_text(kernel.local),
-                     kernel.finished ? "" : " (search cut short)",
-                     launch.compared_on_pattern ? "" : " (compared on zeros alone)");
+  return row_text(true, name, kernel.default_nanoseconds, kernel.nanoseconds, kernel.spread,
+                  builder::local_text(kernel.local) + cut +
+                      (launch.compared_on_pattern ? "" : " (compared on zeros alone)"));
 }
 
-// Returns a table; the launches of one program must follow one another.
-std::string table_of_launches(const std::vector<builder::TunedLaunch> &launches) {
-  std::string text;
-  std::string program;
-  for (const builder::TunedLaunch &launch : launches) {
-    if (launch.program != program) {
-      text +=
-          fmt::format("  {:26} {:>14} {:>14} {:>6} {:>7}  work-group\n",
-                      launch.program + ", as recorded", "driver's size", "best", "gain", "spread");
-    }
-    program = launch.program;
-    text += row_text(launch);
-  }
-  return text;
-}
-
+// The launches of one program must follow one another.
 std::string table(const builder::TunedDevice &tuned) {
   if (!tuned.status.ok()) {
     return fmt::format("{}\n  not tuned: {}\n", tuned.device.label(), tuned.status.message);
   }
+  constexpr char kHeading[] = "\tdriver's size\tbest\tgain\tspread\twork-group\n";
   std::string text = tuned.device.label() + "\n";
   for (const builder::TunedSize &size : tuned.sizes) {
     text +=
-        fmt::format("  {:26} {:>14} {:>14} {:>6} {:>7}  work-group\n",
-                    fmt::format("{} {} ({})", size.program, builder::size_text(size.size),
-                                builder::size_class_name(packs::size_class(size.size.elements()))),
-                    "driver's size", "best", "gain", "spread");
+        fmt::format("  {} {} ({}){}", size.program, builder::size_text(size.size),
+                    builder::size_class_name(packs::size_class(size.size.elements())), kHeading);
     for (const builder::TunedVariant &variant : size.variants) {
       text += row_text(variant, &variant == size.best());
     }
@@ -137,7 +127,13 @@ std::string table(const builder::TunedDevice &tuned) {
       text += "    no choice is stored: the budget was not enough for all variants\n";
     }
   }
-  text += table_of_launches(tuned.launches);
+  std::string program;
+  for (const builder::TunedLaunch &launch : tuned.launches) {
+    if (launch.program != program) text += "  " + launch.program + ", as recorded" + kHeading;
+    program = launch.program;
+    text += row_text(launch);
+  }
+  text = builder::table_text(text, "<>>>>");
   if (tuned.sizes.empty() && !tuned.launches.empty()) return text;
   std::size_t measured = 0;
   const double gain = tuned.mean_gain(&measured);

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "builder/base/progress_text.hpp"
+#include "builder/base/table.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "kiln/packs/layout.hpp"
 #include "kiln/packs/signatures.hpp"
@@ -147,14 +149,8 @@ void sum_up(const StoredBlobs &blobs, PackSizes *sizes) {
   }
 }
 
-// Returns "    120  padding".
-std::string size_line(std::uint64_t bytes, const std::string &what) {
-  return fmt::format("{:12}  {}\n", bytes, what);
-}
-
 std::string of_blobs(const BlobSizes &sizes) {
-  return fmt::format("{} {}, {} bytes decoded", sizes.blobs, sizes.blobs == 1 ? "blob" : "blobs",
-                     sizes.raw);
+  return fmt::format("{}, {} bytes decoded", count(sizes.blobs, "blob"), sizes.raw);
 }
 
 std::string program_line(const ProgramSizes &program) {
@@ -221,20 +217,20 @@ Result<PackSizes> measure_pack(const packs::Pack &pack, const packs::Contents &c
 
 std::string sizes_text(const PackSizes &sizes, const std::string &path) {
   std::string text = fmt::format("{}: {} bytes\n", path, sizes.file());
-  text += size_line(sizes.superblock, "superblock") + size_line(sizes.root, "root");
-  text += size_line(sizes.sections, fmt::format("sections of {} {}", sizes.targets.size(),
-                                                sizes.targets.size() == 1 ? "target" : "targets"));
+  text += fmt::format("{}\tsuperblock\n{}\troot\n{}\tsections of {}\n", sizes.superblock,
+                      sizes.root, sizes.sections, count(sizes.targets.size(), "target"));
   for (std::size_t kind = 0; kind < kBlobKinds; ++kind) {
     const BlobSizes &blobs = sizes.kinds[kind];
     if (blobs.blobs == 0) continue;
-    text += size_line(blobs.stored, fmt::format("{}: {}", kBlobKindNames[kind], of_blobs(blobs)));
+    text += fmt::format("{}\t{}: {}\n", blobs.stored, kBlobKindNames[kind], of_blobs(blobs));
   }
-  if (sizes.signatures != 0) text += size_line(sizes.signatures, "signatures");
-  text += size_line(sizes.padding, "padding");
-  if (sizes.behind != 0) text += size_line(sizes.behind, "behind the pack");
+  if (sizes.signatures != 0) text += fmt::format("{}\tsignatures\n", sizes.signatures);
+  text += fmt::format("{}\tpadding\n", sizes.padding);
+  if (sizes.behind != 0) text += fmt::format("{}\tbehind the pack\n", sizes.behind);
+  text = table_text(text, ">");
   const BlobSizes all = sizes.blobs();
-  text += fmt::format("{}, stored in {}; used {} {}, sharing saves {} bytes\n", of_blobs(all),
-                      all.stored, sizes.uses, sizes.uses == 1 ? "time" : "times", sizes.saved);
+  text += fmt::format("{}, stored in {}; used {}, sharing saves {} bytes\n", of_blobs(all),
+                      all.stored, count(sizes.uses, "time"), sizes.saved);
   for (std::size_t codec = 0; codec < sizes.codecs.size(); ++codec) {
     const BlobSizes &blobs = sizes.codecs[codec];
     if (blobs.blobs == 0) continue;

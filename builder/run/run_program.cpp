@@ -10,6 +10,7 @@
 #include <CL/cl_ext.h>
 #include <unistd.h>
 
+#include "builder/base/table.hpp"
 #include "builder/base/this_process.hpp"
 #include "builder/problem/plane.hpp"
 #include "builder/process/fork_call.hpp"
@@ -193,12 +194,12 @@ std::string report_text(const runtime::Report &report) {
   std::string text = fmt::format("{}/{} on {}: {}, {:.2f} ms\n", report.program, report.variant,
                                  device, runtime::rung_name(report.rung), report.milliseconds);
   for (const runtime::RungResult &rung : report.rungs) {
-    text += fmt::format("  {:10} {}{}{}\n", runtime::rung_name(rung.rung),
+    text += fmt::format("  {}\t{}{}{}\n", runtime::rung_name(rung.rung),
                         runtime::outcome_name(rung.outcome), rung.reason.empty() ? "" : ": ",
                         rung.reason);
     if (!rung.log.empty()) text += rung.log + "\n";
   }
-  text += final_text(report);
+  text = table_text(text) + final_text(report);
   if (report.recompiled == true) text += "  the driver silently recompiled the binary\n";
   for (const std::string &note : report.notes) text += fmt::format("  note: {}\n", note);
   return text + nearest_text(report);

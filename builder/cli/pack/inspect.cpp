@@ -4,8 +4,10 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "builder/application/spool.hpp"
+#include "builder/base/table.hpp"
 #include "builder/base/whole_file.hpp"
 #include "builder/cli/common_options.hpp"
 #include "builder/inspect/note_text.hpp"
@@ -19,15 +21,14 @@
 namespace kiln::cli {
 namespace {
 
-// Returns a line such as "  scalar           -cl-std=CL1.2, needs images".
+// Returns cells such as "  scalar", "-cl-std=CL1.2, needs images".
 std::string variant_text(const packs::Program &program, const packs::Variant &variant) {
   std::string facts = variant.options;
   for (const std::string &requirement : variant.requirements) {
     if (&requirement == &variant.requirements.front()) facts += facts.empty() ? "needs" : ", needs";
     facts += " " + requirement;
   }
-  const std::string name = variant.name + builder::recorded_kernels(program, variant);
-  return facts.empty() ? "  " + name : fmt::format("  {:16} {}", name, facts);
+  return "  " + variant.name + builder::recorded_kernels(program, variant) + "\t" + facts;
 }
 
 std::string records_text(const packs::Contents &contents) {
@@ -60,11 +61,10 @@ std::string records_text(const packs::Contents &contents) {
 std::string binary_text(const packs::Contents &contents, const packs::Binary &binary,
                         const char *kind) {
   const packs::BlobRef blob = binary.blob.blob();
-  return fmt::format("  {:24} {:8} bytes, {:8} stored  {}  {}{}\n{}",
-                     builder::variant_title(contents, binary.variant), blob.raw_size(),
-                     blob.stored_size(), packs::hex(binary.blob.name()).substr(0, 16),
-                     builder::finish_text(binary.finish), kind,
-                     builder::statistics_text(contents, binary));
+  return fmt::format(
+      "  {}\t{} bytes,\t{} stored\t{}\t{}{}\n{}", builder::variant_title(contents, binary.variant),
+      blob.raw_size(), blob.stored_size(), packs::hex(binary.blob.name()).substr(0, 16),
+      builder::finish_text(binary.finish), kind, builder::statistics_text(contents, binary));
 }
 
 // Whether kiln compile found no parameters of a recorded kernel.
@@ -91,7 +91,7 @@ std::string programs_text(const packs::Contents &contents, bool is_spool) {
       }
     }
   }
-  return text;
+  return builder::table_text(text);
 }
 
 // Returns the signatures as text, or their fault, which is not a fault of the pack.
@@ -139,7 +139,7 @@ std::string pack_text(const OpenPack &open) {
       lines.push_back(binary_text(open.contents, binary, "  intermediate"));
     }
     std::sort(lines.begin(), lines.end());  // by program and variant
-    for (const std::string &line : lines) text += line;
+    text += builder::table_text(fmt::format("{}", fmt::join(lines, "")), "<>>");
   }
   return text + records_text(open.contents);
 }
