@@ -138,16 +138,22 @@ Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::stri
   return sizes;
 }
 
-void add_rung_option(CLI::App &command, std::string *rung) {
+void add_rung_option(CLI::App &command, std::string *rung, const char *each) {
   std::vector<std::string> names;
   for (const runtime::Rung &one : runtime::rungs()) {
     if (one.id != KILN_RUNG_OVERLAY) names.emplace_back(one.name);
   }
-  command
-      .add_option("--rung", *rung,
-                  fmt::format("Begin at this rung, '{}', as a device does for which there is "
-                              "nothing better; uses no overlay",
-                              fmt::join(names, "', '")))
+  std::string text = fmt::format(
+      "Begin at this rung, '{}', as a device does for which there is nothing better; "
+      "uses no overlay",
+      fmt::join(names, "', '"));
+  if (*each != '\0') {
+    names.emplace_back(each);
+    text += fmt::format(
+        "; {}: run once from each rung alone, and compare the results, without a program for all",
+        each);
+  }
+  command.add_option("--rung", *rung, text)
       ->type_name("RUNG")
       ->check(CLI::IsMember(names).description(""));
 }

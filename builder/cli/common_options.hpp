@@ -47,8 +47,9 @@ Result<double> read_budget(const std::string &text);
 // Parses the values of --size. Fails with Code::bad_argument.
 Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::string> &texts);
 
-// Adds --rung, which names the rung to begin at; empty: the best.
-void add_rung_option(CLI::App &command, std::string *rung);
+// Adds --rung, which names the rung to begin at; empty: the best. `each`: the word, if there is
+// one, for a run from each rung alone.
+void add_rung_option(CLI::App &command, std::string *rung, const char *each = "");
 // Adds --without, which adds the KILN_LOAD_* bits that leave out the named rungs.
 void add_without_option(CLI::App &command, unsigned *flags);
 

@@ -34,7 +34,6 @@ struct CompileArguments {
   std::string depfile;
   builder::HostStepOptions host;
   HostTools tools;
-  bool require_il = false;
   bool keep_going = false;
   bool json = false;
 };
@@ -178,7 +177,7 @@ int run(const CompileArguments &options) {
   if (!input) return exit_code;
   packs::Contents &contents = input->contents;
   const bool failed = !input->failures.empty() && !options.keep_going;
-  if (failed || contents.programs.empty() || (options.require_il && !input->without_il.empty())) {
+  if (failed || contents.programs.empty()) {
     const char *way_on = spool && failed ? "; -k leaves out what is not proven" : "";
     return fail({Code::failed, "nothing was written to " + options.output + way_on});
   }
@@ -234,8 +233,6 @@ void add_compile(CLI::App &app, Command *command) {
   sub->add_option("--depfile", options->depfile,
                   "Write the names of all files that the pack is made of, for Make and Ninja")
       ->type_name("FILE");
-  sub->add_flag("--require-il", options->require_il,
-                "Fail if a variant has no SPIR-V, instead of packing its source alone");
   sub->add_flag("-k,--keep-going", options->keep_going,
                 "Write the pack even if some variants fail");
   add_jobs_option(*sub, &options->host.jobs);

@@ -49,7 +49,6 @@ int explain(const LoadOptions &options, bool as_json) {
 void add_explain(CLI::App &app, Command *command) {
   struct ExplainArguments {
     LoadOptions load;
-    bool all = false;
     bool json = false;
   };
   auto options = std::make_shared<ExplainArguments>();
@@ -58,20 +57,15 @@ void add_explain(CLI::App &app, Command *command) {
       "Load without launching; show which code serves (binary, SPIR-V, source), and why nothing "
       "better does");
   add_load_options(*sub, &options->load);
-  sub->add_flag("--unload-compiler", options->load.unload,
-                "Ask the driver to unload its compiler after the load, and report memory use");
-  CLI::Option *program = sub->get_option("program")->required(false);
-  CLI::Option *all =
-      sub->add_flag("--all", options->all,
-                    "Load nothing; show for all programs which code would serve, and how long the "
-                    "driver would compile")
-          ->excludes(program, sub->get_option("--variant"), sub->get_option("--unload-compiler"));
+  CLI::Option *program = sub->get_option("program")->required(false)->description(
+      "Program of the pack; default: load nothing, and show for all programs which code would "
+      "serve, and how long the driver would compile");
+  sub->get_option("--variant")->needs(program);
   add_json_flag(*sub, &options->json);
   sub->callback([=] {
-    if (program->empty() && all->empty()) throw CLI::RequiredError("PROGRAM or --all");
     *command = [=] {
-      return options->all ? explain_all(options->load, options->json)
-                          : explain(options->load, options->json);
+      return options->load.program.empty() ? explain_all(options->load, options->json)
+                                           : explain(options->load, options->json);
     };
   });
 }

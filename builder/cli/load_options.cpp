@@ -30,14 +30,14 @@ Status knows_variant(const packs::Contents &contents, const LoadOptions &options
 
 }  // namespace
 
-void add_load_options(CLI::App &command, LoadOptions *options) {
+void add_load_options(CLI::App &command, LoadOptions *options, const char *each) {
   command.add_option("program", options->program, "Program of the pack")->required();
   add_pack_option(command, &options->pack_path, "Pack to load from");
   add_device_option(command, &options->selector, "the first device");
   add_variant_option(command, &options->variant,
                      "Variant; default: the one that the runtime chooses");
   add_without_option(command, &options->flags);
-  add_rung_option(command, &options->rung);
+  add_rung_option(command, &options->rung, each);
   add_overlay_option(
       command, &options->overlay,
       "Keep in DIR what had to be compiled on this device, and which binaries crashed its driver");

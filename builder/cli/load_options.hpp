@@ -15,7 +15,8 @@ struct LoadOptions : builder::RunRequest {
   std::string rung;  // the rung to begin at; empty: the best
 };
 
-void add_load_options(CLI::App &command, LoadOptions *options);
+// `each`: see add_rung_option().
+void add_load_options(CLI::App &command, LoadOptions *options, const char *each = "");
 
 // Opens the pack of the options. Fails as open_pack() does, and with Code::bad_argument if the pack
 // lacks the program or the variant.

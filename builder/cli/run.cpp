@@ -21,19 +21,22 @@ namespace kiln::cli {
 
 namespace {
 
+constexpr char kEachRung[] = "each";
+constexpr char kReferenceAlone[] = "none";  // of --device
+
 struct RunArguments {
   LoadOptions load;
   std::string image;
   std::string size;
-  std::string output;
+  std::string output;  // a PNG if is_png() says so, else the outputs' bytes
   std::string report;
   std::vector<std::string> parameters;
   std::vector<std::size_t> local;
-  std::string raw;
-  bool reference = false;
   builder::ReferenceOptions references;
-  bool rungs = false;  // run each rung alone
   bool json = false;
+
+  bool each_rung() const { return load.rung == kEachRung; }
+  bool only_reference() const { return load.selector == kReferenceAlone; }
 };
 
 // Parses "1,2.5"; returns nothing for any other text.
@@ -80,17 +83,15 @@ Status write_planes(const std::vector<builder::Plane> &planes, const std::string
   return {};
 }
 
-// Writes the outputs that the options ask for.
+bool is_png(const std::string &path) { return path.ends_with(".png") || path.ends_with(".PNG"); }
+
+// Writes the outputs if the options ask for it.
 Status write_outputs(const RunArguments &options, const std::vector<builder::Plane> &planes) {
-  if (!options.raw.empty()) {
-    std::string bytes;
-    for (const builder::Plane &plane : planes) {
-      bytes.append(plane.pixels.begin(), plane.pixels.end());
-    }
-    const Status status = builder::write_whole_file(options.raw, bytes);
-    if (!status.ok()) return as_failed(status);
-  }
-  return options.output.empty() ? Status() : write_planes(planes, options.output);
+  if (options.output.empty()) return {};
+  if (is_png(options.output)) return write_planes(planes, options.output);
+  std::string bytes;
+  for (const builder::Plane &plane : planes) bytes.append(plane.pixels.begin(), plane.pixels.end());
+  return as_failed(builder::write_whole_file(options.output, bytes));
 }
 
 // Returns the variants that the options allow, at least one, from a pack of open_program().
@@ -108,17 +109,21 @@ Status check_files(const RunArguments &options, const packs::Program &program) {
   if (!options.image.empty()) {
     if (const Status s = builder::check_png(options.image); !s.ok()) return as_failed(s);
   }
-  std::vector<std::string> outputs = {options.report, options.raw};
+  std::vector<std::string> outputs = {options.report};
   const auto shapes = builder::program_shape(program).outputs;
-  if (shapes.empty() && !(options.output + options.raw).empty()) {
+  if (shapes.empty() && !options.output.empty()) {
     return {Code::bad_argument,
             fmt::format("program {} has no output that could be written", program.name)};
   }
+  if (!is_png(options.output)) outputs.push_back(options.output);
   for (const builder::PlaneShape &shape : shapes) {
-    if (options.output.empty()) break;
+    if (!is_png(options.output)) break;
     if (!builder::is_picture(shape)) {
-      return {Code::bad_argument,
-              fmt::format("program {} gives no picture that --output could write", program.name)};
+      return {
+          Code::bad_argument,
+          fmt::format("program {} gives no picture: name the output otherwise than .png for its "
+                      "bytes",
+                      program.name)};
     }
     outputs.push_back(plane_path(options.output, shape.name));
   }
@@ -127,8 +132,8 @@ Status check_files(const RunArguments &options, const packs::Program &program) {
     Status status = check_output(path, {options.image, options.load.pack_path});
     if (!status.ok()) return status;
   }
-  if (!options.reference || !options.output.empty() || !options.raw.empty()) return {};
-  return {Code::bad_argument, "--reference-only needs --output or --raw"};
+  if (!options.only_reference() || !options.output.empty()) return {};
+  return {Code::bad_argument, "--device none needs --output"};
 }
 
 // Writes the outputs of the reference, without a device. Fails with Code::failed.
@@ -282,7 +287,7 @@ Result<Prepared> prepare(const RunArguments &options, const packs::Program &prog
   if (Status s = builder::check_parameters(program.name, variants, parameters); !s.ok()) return s;
   if (Status s = check_files(options, program); !s.ok()) return s;
   builder::ReferenceOptions references = options.references;
-  if (options.reference) references.no_check = false;
+  if (options.only_reference()) references.no_check = false;
   auto reference = builder::Reference::find(program, options.load.pack_path, references);
   if (!reference.ok()) return reference.status();
   if (options.image.empty() && options.size.empty()) {
@@ -341,12 +346,12 @@ int run(const RunArguments &options) {
   if (!parameters.ok()) return fail(parameters.status());
   const auto pack = open_program(options.load);
   if (!pack.ok()) return fail(pack.status());
-  if (options.rungs) return run_rungs(options, pack->contents, *parameters);
+  if (options.each_rung()) return run_rungs(options, pack->contents, *parameters);
   const packs::Program &program = *builder::find_program(pack->contents, options.load.program);
   const auto prepared = prepare(options, program, *parameters);
   if (!prepared.ok()) return fail(prepared.status());
   const auto &[reference, work] = *prepared;
-  if (options.reference) {
+  if (options.only_reference()) {
     const packs::Variant variant = find_variants(program, options.load).front();
     const Status status = run_reference_only(options, variant, work, *parameters, reference);
     return status.ok() ? kDone : fail(status);
@@ -366,14 +371,21 @@ int run(const RunArguments &options) {
 void add_run(CLI::App &app, Command *command) {
   auto options = std::make_shared<RunArguments>();
   CLI::App *sub = app.add_subcommand("run", "Launch a program and check its result");
-  add_load_options(*sub, &options->load);
+  add_load_options(*sub, &options->load, kEachRung);
+  sub->get_option("--device")
+      ->description(
+          "Index, or glob over platform and device name; none: write the reference's result; "
+          "default: "
+          "the first device");
   CLI::Option *image =
       sub->add_option("--image", options->image, "PNG to work on")->type_name("PNG");
   sub->add_option("--size", options->size, "WxH or WxHxD: work on generated input of this size")
       ->type_name("SIZE")
       ->excludes(image);
   add_output_option(*sub, &options->output,
-                    "PNG to write; several planes give NAME-x.png, NAME-y.png", "PNG");
+                    "Result to write: NAME.png, of which several planes give NAME-x.png and "
+                    "NAME-y.png, or any other file for the bytes, one plane after the other",
+                    "FILE");
   add_report_option(*sub, &options->report, "Write the load report here, as one line of JSON");
   sub->add_option("--parameter", options->parameters,
                   "Use VALUE instead of the default, or X,Y,... for several components; repeatable")
@@ -384,28 +396,16 @@ void add_run(CLI::App &app, Command *command) {
       ->expected(1, 3)
       ->check(CLI::Range(1, 1 << 30).description(""))
       ->type_name("N");
-  sub->add_option("--launches", options->load.launches,
-                  "Launch N times, and show the time of the last launch")
-      ->check(CLI::Range(1, 1000000).description(""))
-      ->type_name("N")
-      ->capture_default_str();
-  sub->add_option("--raw", options->raw, "Write the outputs' bytes here, one plane after the other")
-      ->type_name("FILE");
   sub->add_flag("--printf", options->load.prints, "Show what the kernels and the driver print");
-  sub->add_flag("--reference-only", options->reference,
-                "Write the reference's result, without a device");
   add_reference_options(*sub, &options->references);
   CLI::Option *program = sub->get_option("program")->required(false);
-  CLI::Option *rungs = sub->add_flag(
-      "--rungs", options->rungs,
-      "Run once from each rung alone, and compare the results; without a program, run all");
-  for (const char *other :
-       {"--rung", "--without", "--overlay", "--output", "--raw", "--report", "--reference-only"}) {
-    rungs->excludes(sub->get_option(other));
-  }
   add_json_flag(*sub, &options->json);
   sub->callback([=] {
-    if (program->empty() && rungs->empty()) throw CLI::RequiredError("PROGRAM or --rungs");
+    const bool each = options->each_rung();
+    if (program->empty() && !each) throw CLI::RequiredError("PROGRAM or --rung each");
+    for (const char *other : {"--without", "--overlay", "--output", "--report"}) {
+      if (each && sub->count(other) != 0) throw CLI::ExcludesError("--rung each", other);
+    }
     *command = [=] { return run(*options); };
   });
 }

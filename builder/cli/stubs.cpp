@@ -12,7 +12,6 @@ namespace {
 struct StubsArguments {
   std::string pack;
   std::string output;
-  std::string language;
   std::string name = "kernels";
 };
 
@@ -22,9 +21,7 @@ int run(const StubsArguments &options) {
   if (Status s = check_output(options.output, {options.pack}); !s.ok()) return fail(s);
   builder::StubRequest request;
   request.name = options.name;
-  const bool is_c =
-      options.language.empty() ? options.output.ends_with(".h") : options.language == "c";
-  if (is_c) request.language = builder::StubLanguage::c;
+  if (options.output.ends_with(".h")) request.language = builder::StubLanguage::c;
   const auto text = builder::make_stubs(*open->pack, open->contents, request);
   if (!text.ok()) {
     const bool of_pack = text.status().code == Code::not_in_pack;
@@ -43,10 +40,9 @@ void add_stubs(CLI::App &app, Command *command) {
       app.add_subcommand("stubs", "Write a C++ or C header for a pack's programs and kernels");
   sub->add_option("pack", options->pack, "Pack that 'kiln compile' or 'kiln build' made")
       ->required();
-  add_output_option(*sub, &options->output, "Header to write; C if it ends in .h", "FILE")
+  add_output_option(*sub, &options->output, "Header to write: in C if it ends in .h, else in C++",
+                    "FILE")
       ->required();
-  sub->add_option("--language", options->language, "Language of the header, c++ or c")
-      ->check(CLI::IsMember({"c++", "c"}));
   sub->add_option("--namespace", options->name, "Namespace of all names; in C, their prefix")
       ->type_name("NAME")
       ->capture_default_str();

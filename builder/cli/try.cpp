@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct TryArguments : LayerArguments {  // without packs, overlay and report
+struct TryArguments : LayerArguments {  // the command and the layer alone
   std::string output;                   // empty: the application's name with .kiln
   bool json = false;
 };
@@ -189,8 +189,7 @@ int end(const LayerRun &recorded, const LayerRun *served, int code) {
 int run_in(const TryArguments &arguments, const std::string &output, const std::string &folder) {
   LayerArguments recording = arguments, serving = arguments;
   recording.report = folder + "/recorded.report";
-  if (recording.spool.empty()) recording.spool = folder + "/spool";
-  serving.spool.clear();
+  recording.spool = folder + "/spool";
   serving.report = folder + "/served.report";
   serving.packs = {output};
   if (Status s = make_spool(recording.spool); !s.ok()) return fail(s);
@@ -210,8 +209,8 @@ int run_in(const TryArguments &arguments, const std::string &output, const std::
   const auto recorded = run_application(arguments, recording, *to_record, "record", folder);
   if (!recorded.ok()) return fail(recorded.status());
   print_failure("recorded", recorded->exit);
-  complain(builder::recording_text(recorded->lines, arguments.spool,
-                                   builder::own_cache_folders(variable("HOME"))));
+  complain(
+      builder::recording_text(recorded->lines, "", builder::own_cache_folders(variable("HOME"))));
   std::vector<std::string> programs;
   if (Status s = packs::packs_in(recording.spool, &programs); !s.ok()) return fail(s);
   if (programs.empty() || recorded->exit.end == builder::ProcessEnd::signalled) {
@@ -250,9 +249,6 @@ void add_try(CLI::App &app, Command *command) {
   add_output_option(*sub, &arguments->output,
                     "Pack to write; if it exists, its targets and measurements are kept; default: "
                     "the application's name with .kiln, which must not exist");
-  sub->add_option("--spool", arguments->spool,
-                  "Record into this folder, and keep it; default: a temporary folder")
-      ->type_name("DIR");
   add_application(*sub, arguments.get());
   sub->get_option("command")->required();
   add_json_flag(*sub, &arguments->json);

@@ -3,7 +3,6 @@
 #include "builder/inspect/pack_slice.hpp"
 
 #include <algorithm>
-#include <functional>
 
 #include <fmt/format.h>
 
@@ -28,22 +27,15 @@ bool names_target(const std::string &word, const Target &target) {
   std::string digits = with_prefix ? word.substr(2) : word;
   std::transform(digits.begin(), digits.end(), digits.begin(), packs::lower);
   if (digits == key_digits(target.key) || word == target.key) return true;
-  if (glob_match(word, target_label(target))) return true;
+  if (word.empty()) return false;
+  for (const std::string &name : {target_label(target), target.family, target.profile}) {
+    if (glob_match(word, name)) return true;
+  }
   return std::any_of(target.identity.begin(), target.identity.end(), [&](const auto &fact) {
     return (fact.first == "platform_name" || fact.first == "device_name") &&
            glob_match(word, fact.second);
   });
 }
-
-// An option that chooses targets by a fact; the error message uses its name if it matches no
-// target.
-struct TargetOption {
-  const char *name;
-  const std::vector<std::string> &words;
-  std::function<bool(const std::string &word, const Target &target)> matches;
-  std::string Target::*
-      member;  // the member whose values the message lists; null: it lists the targets
-};
 
 // Returns a line for each target: the hash of its key, its label, profile and family.
 std::string list_targets(const Contents &contents) {
@@ -57,60 +49,22 @@ std::string list_targets(const Contents &contents) {
   return text;
 }
 
-Status no_match(const Contents &contents, const TargetOption &option, const std::string &word) {
-  if (contents.targets.empty()) return {Code::not_in_pack, "the pack has no targets"};
-  if (option.member == nullptr) {
+Status choose_targets(const Contents &contents, const std::vector<std::string> &words, Cut *cut) {
+  cut->devices.emplace();
+  for (const std::string &word : words) {
+    bool any = false;
+    for (const Target &target : contents.targets) {
+      if (!names_target(word, target)) continue;
+      any = true;
+      cut->devices->keys.insert(target.key);
+      cut->devices->profiles.insert(target.profile);
+    }
+    if (any) continue;
+    if (contents.targets.empty()) return {Code::not_in_pack, "the pack has no targets"};
     return {Code::not_in_pack,
             fmt::format("no target matches \"{}\"; there are:\n{}", word, list_targets(contents))};
   }
-  std::set<std::string> values;
-  for (const Target &target : contents.targets)
-    values.insert(printable_line(target.*option.member));
-  values.erase("");
-  return {Code::not_in_pack, fmt::format("no target has the {} \"{}\": {}", option.name, word,
-                                         expected_one_of(word, {values.begin(), values.end()}))};
-}
-
-Status choose_targets(const Contents &contents, const TargetOption &option,
-                      std::vector<bool> *chosen) {
-  if (option.words.empty()) return {};
-  std::vector<bool> named(contents.targets.size());
-  for (const std::string &word : option.words) {
-    bool any = false;
-    for (std::size_t i = 0; i < named.size(); ++i) {
-      if (!option.matches(word, contents.targets[i])) continue;
-      named[i] = true;
-      any = true;
-    }
-    if (!any) return no_match(contents, option, word);
-  }
-  for (std::size_t i = 0; i < named.size(); ++i) (*chosen)[i] = (*chosen)[i] && named[i];
   return {};
-}
-
-Status choose_devices(const Contents &contents, const SliceRequest &request, Cut *cut) {
-  const auto is = [](std::string Target::*member) {
-    return [member](const std::string &word, const Target &target) {
-      return !word.empty() && glob_match(word, target.*member);
-    };
-  };
-  const TargetOption options[] = {
-      {"target", request.targets, names_target, nullptr},
-      {"family", request.families, is(&Target::family), &Target::family},
-      {"profile", request.profiles, is(&Target::profile), &Target::profile}};
-  std::vector<bool> chosen(contents.targets.size(), true);
-  for (const TargetOption &option : options) {
-    if (Status s = choose_targets(contents, option, &chosen); !s.ok()) return s;
-  }
-  cut->devices.emplace();
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    if (!chosen[i]) continue;
-    cut->devices->keys.insert(contents.targets[i].key);
-    cut->devices->profiles.insert(contents.targets[i].profile);
-  }
-  if (!cut->devices->keys.empty()) return {};
-  return {Code::not_in_pack,
-          fmt::format("no target matches every option; there are:\n{}", list_targets(contents))};
 }
 
 Status choose_programs(const Contents &contents, const std::vector<std::string> &words, Cut *cut) {
@@ -185,8 +139,8 @@ Contents cut_contents(const Contents &contents, const Cut &cut) {
 
 Result<Cut> find_slice(const Contents &contents, const SliceRequest &request) {
   Cut cut;
-  if (!request.targets.empty() || !request.families.empty() || !request.profiles.empty()) {
-    if (Status s = choose_devices(contents, request, &cut); !s.ok()) return s;
+  if (!request.targets.empty()) {
+    if (Status s = choose_targets(contents, request.targets, &cut); !s.ok()) return s;
   }
   if (!request.programs.empty()) {
     if (Status s = choose_programs(contents, request.programs, &cut); !s.ok()) return s;

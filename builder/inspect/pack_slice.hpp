@@ -32,19 +32,16 @@ struct Cut {
 // program, and targets that had binaries and have none left.
 packs::Contents cut_contents(const packs::Contents &contents, const Cut &cut);
 
-// Chooses targets and programs. Values of one member are alternatives; a target must match each
-// member that is not empty.
+// Chooses targets and programs.
 struct SliceRequest {
   // Each is the hash of a key (16 hexadecimal digits), a target's key, or a glob over the target's
-  // label, platform name or device name.
+  // label, platform name, device name, family or vendor profile.
   std::vector<std::string> targets;
-  std::vector<std::string> families;
-  std::vector<std::string> profiles;
   std::vector<std::string> programs;
 };
 
-// Finds the parts to keep. Fails with Code::not_in_pack if a value matches nothing, or no target
-// matches all members; the message lists the alternatives.
+// Finds the parts to keep. Fails with Code::not_in_pack if a value matches nothing; the message
+// lists the alternatives.
 Result<Cut> find_slice(const packs::Contents &contents, const SliceRequest &request);
 
 }  // namespace kiln::builder

@@ -57,11 +57,8 @@ Status launch(const RunRequest &request, const packs::Variant &variant, Session 
               Launched *launched) {
   const std::vector<NDSize> local(variant.kernels.size(), request.local);
   Status status = session->upload(request.inputs);
-  for (unsigned i = 0; i < std::max(request.launches, 1u) && status.ok(); ++i) {
-    status = session->fill_outputs(0);
-    if (status.ok()) status = session->launch(local, launched);
-  }
-  return status;
+  if (status.ok()) status = session->fill_outputs(0);
+  return status.ok() ? session->launch(local, launched) : status;
 }
 
 // Fails if a work-group has several work-items in a dimension where every stage has only one: they
@@ -102,10 +99,8 @@ Status repeat_launches(const RunRequest &request, const OpenedPack &opened,
     RepeatedLaunch again(*opened.child.device, opened.child.context.get(), queue);
     RepeatTimes times;
     Status status = again.prepare(loaded.cl(), launch);
-    for (unsigned i = 0; i < std::max(request.launches, 1u) && status.ok(); ++i) {
-      status = again.fill(request.content);
-      if (status.ok()) status = again.launch(local, &times);
-    }
+    if (status.ok()) status = again.fill(request.content);
+    if (status.ok()) status = again.launch(local, &times);
     if (status.ok()) status = again.hash(&memory.emplace_back());
     if (!status.ok()) {
       status.message = launch.kernel + ": " + status.message;
@@ -147,17 +142,6 @@ Status launch(const RunRequest &request, const OpenedPack &opened, const kiln::P
   (*answer)["outputs"] = to_json(outputs);
   (*answer)["launched"] = launched_json(launched);
   return {};
-}
-
-const char *unload_word(kiln_unload done) {
-  switch (done) {  // no default: a new value must not compile without its word
-    case KILN_UNLOAD_CALLED: return "called";
-    case KILN_UNLOAD_NOT_NEEDED: return "not needed";
-    case KILN_UNLOAD_BUSY: return "busy";
-    case KILN_UNLOAD_NO_CALL: return "no such call";
-    case KILN_UNLOAD_QUARANTINED: return "quarantined";
-  }
-  return "unknown";
 }
 
 std::string final_text(const runtime::Report &report) {
@@ -203,26 +187,6 @@ std::string report_text(const runtime::Report &report) {
   if (report.recompiled == true) text += "  the driver silently recompiled the binary\n";
   for (const std::string &note : report.notes) text += fmt::format("  note: {}\n", note);
   return text + nearest_text(report);
-}
-
-// Asks the driver to unload its compiler. Puts into `answer` how much memory this process held
-// before the load (`before`), after the load, and after the call.
-Status unload(const kiln::Loader &loader, std::uint64_t before, json *answer) {
-  const std::uint64_t loaded = resident_bytes(getpid());
-  const auto done = kiln::unload_compiler(loader);
-  if (!done) return status_of(done.error());
-  const std::uint64_t unloaded = resident_bytes(getpid());
-  (*answer)["report"]["resident_bytes"] = {
-      {"before", before}, {"loaded", loaded}, {"unloaded", unloaded}};
-  (*answer)["report"]["unload_compiler"] = unload_word(*done);
-  const auto mebibytes = [](std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
-  (*answer)["report_text"] =
-      (*answer)["report_text"].get<std::string>() +
-      fmt::format(
-          "resident memory: {:.1f} MiB before the load, {:.1f} MiB after it, {:.1f} MiB "
-          "after clUnloadPlatformCompiler ({})\n",
-          mebibytes(before), mebibytes(loaded), mebibytes(unloaded), unload_word(*done));
-  return {};
 }
 
 // The driver calls it in the child, whose output the parent reads.
@@ -282,19 +246,12 @@ json run_in_child(const RunRequest &request) {
   OpenedPack opened;
   Status status = open_for(request, &opened);
   if (!status.ok()) return to_json(status);
-  const std::uint64_t before = resident_bytes(getpid());
   kiln::Loaded loaded = opened.loader.load(request.program, request.variant, request.flags);
   json answer = to_json(status_of(loaded.program.error()));
   // The commands print this document; no code reads values from it.
   answer["report"] = json::parse(loaded.report.json());
   answer["report_text"] = report_text(report_of(loaded));
   if (loaded.program) answer["variant"] = loaded.program->variant();
-  if (request.unload) {
-    if (status = unload(opened.loader, before, &answer); !status.ok()) {
-      answer.update(to_json(status));
-      return answer;
-    }
-  }
   if (!loaded.program || !request.launch) return answer;
   if (status = launch(request, opened, *loaded.program, &answer); !status.ok()) {
     status.code = Code::opencl;  // the loaded program cannot be launched, whatever the reason

@@ -20,7 +20,6 @@ struct RunRequest {
   std::string variant;  // empty: the runtime chooses
   unsigned flags = 0;   // KILN_LOAD_*
   std::string overlay;  // folder; empty: none
-  bool unload = false;  // unload the driver's compiler after the load, and report memory use
   bool launch = false;  // false: only load
   bool prints = false;  // bring back what kernels print
   ProblemSize size;
@@ -28,7 +27,6 @@ struct RunRequest {
   Parameters parameters;
   NDSize local{0, 0, 0};                         // for every stage
   MemoryContent content = MemoryContent::zeros;  // before a recorded launch
-  unsigned launches = 1;                         // the times reported are from the last one
   std::chrono::milliseconds timeout{120'000};
 };
 

@@ -52,10 +52,6 @@ Result<std::string> read_small_file(const std::string &path) {
 }
 
 Result<packs::Detached> read_detached_files(const std::string &minisig) {
-  if (!minisig.ends_with(kMinisig)) {
-    return Status(Code::bad_argument,
-                  minisig + ": the name of a detached signature ends with .minisig");
-  }
   packs::Detached texts;
   Status s = read_small_file(minisig).move_to(&texts.signature);
   if (s.ok()) {

@@ -17,8 +17,7 @@ namespace kiln::builder {
 // block.
 Result<std::string> read_small_file(const std::string &path);
 
-// Reads NAME.minisig and NAME beside it. Fails with Code::bad_argument if the name does not end
-// with .minisig, and with Code::failed.
+// Reads NAME.minisig and NAME beside it. Fails with Code::failed.
 Result<packs::Detached> read_detached_files(const std::string &minisig);
 
 // Reads public keys; each is the name of a file or, if no such file exists, the line of a key file.

@@ -314,7 +314,7 @@ class Fetch(unittest.TestCase):
         machine.watch("--from", "published")
         (machine.folder / "notes.toml").write_text(
             'version = 1\n[[note]]\nprogram = "all.0"\nrungs = ["exact"]\nreason = "wrong"\n')
-        machine.run(KILN, "pack", "merge", "fleet.kiln", "--known-bad", "notes.toml", "-o",
+        machine.run(KILN, "pack", "merge", "fleet.kiln", "notes.toml", "-o",
                     "fleet.kiln")
         self.publish()
         machine.watch("--from", "published")

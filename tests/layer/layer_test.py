@@ -574,7 +574,7 @@ class Serving(LayerTest):
         for rungs, outcome in (('rungs = ["exact"]', "compiled"), ("", "passed")):
             notes.write_text(f'version = 1\n[[note]]\nprofile = "pocl"\n{rungs}\n'
                              'reason = "one row too few"\n', encoding="utf-8")
-            must("pack", "merge", self.built, "--known-bad", notes, "-o", pack)
+            must("pack", "merge", self.built, notes, "-o", pack)
             done = serve("--pack", pack, "--report", report)
             self.same(done, but=COMPILED)
             lines = self.reported(report)

@@ -67,7 +67,7 @@ class Require(unittest.TestCase):
              f"cd:{self.place}", "compile", "link", "launch:1")
         must("compile", spool, "-o", base)
         must("build", base, "--store", "none", "-o", pack)
-        done = run(KILN, "run", "--pack", pack, "--rungs")
+        done = run(KILN, "run", "--pack", pack, "--rung", "each")
         self.assertEqual((done.code, done.error), (0, ""), done.output)
         said = {line.split()[0]: [] for line in done.output.splitlines()}
         for line in done.output.splitlines():

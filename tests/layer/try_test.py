@@ -83,8 +83,8 @@ class Try(unittest.TestCase):
 
     def test_json_tells_both_runs(self):
         """On standard output, which the application's own output then leaves."""
-        done = self.attempt("--json", "-o", "app.kiln", "--spool", "app.spool", "--", APPLICATION,
-                            "run", KILN_LISTED_CACHES=str(self.place / "nothing"))
+        done = self.attempt("--json", "-o", "app.kiln", "--", APPLICATION, "run",
+                            KILN_LISTED_CACHES=str(self.place / "nothing"))
         self.assertEqual(done.returncode, 0, done.stderr)
         result = json.loads(done.stdout)
         self.assertEqual(result["serve"], ["kiln", "serve", "--pack", "app.kiln", "--layer", LAYER,
@@ -97,7 +97,6 @@ class Try(unittest.TestCase):
         self.assertEqual(recorded["report"]["builds"], served["report"]["builds"])
         self.assertLess(sum(row["milliseconds"]["sum"] for row in served["report"]["outcomes"]),
                         sum(row["milliseconds"]["sum"] for row in recorded["report"]["outcomes"]))
-        self.assertTrue(list((self.work / "app.spool").glob("cl-*.kiln")))
 
     def test_only_the_devices_that_were_used_get_binaries(self):
         """The application uses the first device of two drivers."""

@@ -81,8 +81,7 @@ def sign(case):
     statement.write_text(statement.read_text().replace("revision 9", "revision 10"))
     case.run("minisign", "-Vm", "p.kiln.statement", "-p", "secret.pub", exit_code=1,
              says="Signature verification failed")
-    case.kiln("pack", "verify", "p.kiln", "--key", "secret.pub", "--signature",
-              "p.kiln.statement.minisig", exit_code=4, says="does not fit")
+    case.kiln("pack", "verify", "p.kiln", "--key", "secret.pub", exit_code=4, says="does not fit")
 
 
 def publish(case):

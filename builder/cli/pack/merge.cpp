@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln pack merge: the union of packs.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "builder/base/this_process.hpp"
@@ -17,9 +19,9 @@ namespace kiln::cli {
 namespace {
 
 struct MergeArguments {
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs;  // packs
+  std::vector<std::string> notes;   // files of known-bad notes
   std::string base;
-  std::string known_bad;
   bool proven = false;
   std::vector<std::string> keys;  // proofs count only in packs that one of these signed
   std::string held;               // pack for what has no proof; empty: none
@@ -142,8 +144,8 @@ int run(const MergeArguments &options) {
   }
   builder::allow_many_files();  // each input stays open until the output is written
   if (Status s = merge_inputs(options, {*keys, 0}, &all); !s.ok()) return fail(s);
-  if (!options.known_bad.empty()) {
-    const auto notes = builder::read_known_bad(packs::to_path(options.known_bad));
+  for (const std::string &path : options.notes) {
+    const auto notes = builder::read_known_bad(packs::to_path(path));
     if (!notes.ok()) return fail(notes.status());
     if (Status s = packs::merge(*notes, &all.contents); !s.ok()) return fail(s);
   }
@@ -182,9 +184,8 @@ void add_merge(CLI::App &app, Command *command) {
   auto options = std::make_shared<MergeArguments>();
   CLI::App *sub =
       app.add_subcommand("merge", "Combine packs: the union of their programs and targets");
-  sub->add_option("packs", options->inputs, "Packs to combine");
-  sub->add_option("--known-bad", options->known_bad, "Add the known-bad notes of this file")
-      ->type_name("FILE");
+  sub->add_option("packs", options->inputs, "Packs to combine, and known-bad notes (.toml) to add")
+      ->required();
   sub->add_option("--base", options->base,
                   "Take programs only from this pack; from the others targets and records")
       ->type_name("PACK");
@@ -208,9 +209,12 @@ void add_merge(CLI::App &app, Command *command) {
   add_compress_option(*sub, &options->write);
   add_json_flag(*sub, &options->json);
   sub->callback([=] {
-    if (options->inputs.empty() && options->known_bad.empty()) {
-      throw CLI::RequiredError("packs or --known-bad");
-    }
+    auto &inputs = options->inputs;
+    const auto notes =
+        std::stable_partition(inputs.begin(), inputs.end(),
+                              [](const std::string &path) { return !path.ends_with(".toml"); });
+    options->notes.assign(notes, inputs.end());
+    inputs.erase(notes, inputs.end());
     *command = [=] { return run(*options); };
   });
 }

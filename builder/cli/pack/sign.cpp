@@ -142,7 +142,8 @@ void add_sign(CLI::App &app, Command *command) {
       ->check(CLI::Range(std::uint64_t{1}, UINT64_MAX).description(""))
       ->type_name("N");
   sub->add_flag("--detached", options->detached,
-                "Leave the pack as it is; write PACK.statement and PACK.statement.minisig");
+                "Leave the pack as it is; write PACK.statement and PACK.statement.minisig, which "
+                "'kiln pack verify' reads if the pack is not signed");
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return sign_pack(*options); }; });
 }

@@ -84,12 +84,10 @@ int slice_as_asked(const SliceArguments &options) {
 
 int run(const SliceArguments &options) {
   const builder::SliceRequest &request = options.request;
-  const bool chosen = !request.targets.empty() || !request.families.empty() ||
-                      !request.profiles.empty() || !request.programs.empty();
+  const bool chosen = !request.targets.empty() || !request.programs.empty();
   if (chosen || options.write.purpose || !options.without.empty()) return slice_as_asked(options);
-  return fail({Code::bad_argument,
-               "slice needs one of --target, --family, --profile, --program, --without and "
-               " --compress"});
+  return fail(
+      {Code::bad_argument, "slice needs one of --target, --program, --without and --compress"});
 }
 
 }  // namespace
@@ -106,10 +104,8 @@ void add_slice(CLI::App &app, Command *command) {
     sub->add_option(name, *words, what)->type_name(type)->allow_extra_args(false);
   };
   add("--target", &request.targets, "TARGET",
-      "Keep targets that TARGET matches: a key, a key's hash, or a glob over label, platform and "
-      "device name");
-  add("--family", &request.families, "GLOB", "Keep targets of this family");
-  add("--profile", &request.profiles, "GLOB", "Keep targets of this vendor profile");
+      "Keep targets that TARGET matches: a key, a key's hash, or a glob over label, platform, "
+      "device name, family and vendor profile; repeatable");
   add("--program", &request.programs, "NAME", "Keep this program");
   sub->add_option("--without", options->without,
                   "Leave out 'source' or 'il' of every program: what then has no binary for a "

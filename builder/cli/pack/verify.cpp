@@ -2,6 +2,7 @@
 // kiln pack verify: checks every byte of a pack. kiln pack diff: shows the differences between two
 // packs.
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -19,7 +20,6 @@ namespace {
 struct VerifyArguments {
   std::string path;
   builder::PublicKeys keys;
-  std::string signature;  // file of a detached signature; empty: none
   bool deep = false;
   bool json = false;
 };
@@ -54,8 +54,8 @@ struct Vouched {
   }
 };
 
-// Looks for a signature of the keys. Damaged signatures were already reported by the check of the
-// layout.
+// Looks for a signature of the keys in the pack or, if it has none, beside it. Damaged signatures
+// were already reported by the check of the layout.
 Status verify_signatures(const packs::Pack &pack, const VerifyArguments &options,
                          const packs::Demand &demand, builder::PackCheck *check, Vouched *out) {
   std::vector<packs::Signature> signatures;
@@ -63,17 +63,17 @@ Status verify_signatures(const packs::Pack &pack, const VerifyArguments &options
   out->signatures = signatures.size();
   out->asked = !demand.keys.empty();
   if (!out->asked) return {};
-  if (!options.signature.empty()) {
-    const auto texts = builder::read_detached_files(options.signature);
+  if (!readable) return {};
+  const std::string beside = options.path + ".statement.minisig";
+  if (std::error_code error; signatures.empty() && std::filesystem::exists(beside, error)) {
+    const auto texts = builder::read_detached_files(beside);
     if (!texts.ok()) return texts.status();
     packs::Signature detached;
     if (Status s = packs::read_detached(pack, *texts, &detached); !s.ok()) {
-      check->add(s, options.signature);
+      check->add(s, beside);
       return {};
     }
     signatures = {detached};
-  } else if (!readable) {
-    return {};
   }
   check->add(
       packs::find_trusted(pack.superblock(), packs::root_name(pack), signatures, demand, &out->by),
@@ -130,8 +130,8 @@ void print_faults(const std::string &path, const builder::PackCheck &check, std:
 int verify(const VerifyArguments &options) {
   const auto demand = options.keys.demand();
   if (!demand.ok()) return fail(demand.status());
-  if (demand->keys.empty() && (!options.signature.empty() || demand->revision != 0)) {
-    return fail({Code::bad_argument, "--signature and --min-revision need --key"});
+  if (demand->keys.empty() && demand->revision != 0) {
+    return fail({Code::bad_argument, "--min-revision needs --key"});
   }
   const auto open = open_pack(options.path);
   if (!open.ok()) return fail(open.status());
@@ -202,10 +202,6 @@ void add_verify(CLI::App &app, Command *command) {
   sub->add_flag("--deep", options->deep,
                 "Also check what blobs and records say, and what they refer to");
   add_public_keys_option(*sub, &options->keys);
-  sub->add_option(
-         "--signature", options->signature,
-         "With --key: detached signature (PACK.statement.minisig) instead of the pack's own")
-      ->type_name("FILE");
   add_least_revision_option(*sub, &options->keys.revision);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return verify(*options); }; });

@@ -53,7 +53,7 @@ TEST_CASE("the slices of all targets merge to the pack, whatever is in it", "[sl
     const Contents read = contents_of(opened(whole));
     std::vector<Bytes> slices;
     for (const packs::Target &target : read.targets) {
-      const auto cut = builder::find_slice(read, {{target.key}, {}, {}, {}});
+      const auto cut = builder::find_slice(read, {{target.key}, {}});
       REQUIRE(cut.ok());
       slices.push_back(folder.write(builder::cut_contents(read, *cut)));
     }
