@@ -448,6 +448,7 @@ int run(const BuildArguments &options) {
 void add_build(CLI::App &app, Command *command) {
   auto options = std::make_shared<BuildArguments>();
   options->build.limits.memory = kJobMemory;
+  options->build.store.file = builder::default_store();
   CLI::App *sub = app.add_subcommand(
       "build", "Compile every variant with the drivers of this machine, and pack the binaries");
   sub->add_option("input", options->build.input, "Manifest (.toml) or base pack")->required();
@@ -509,9 +510,9 @@ void add_build(CLI::App &app, Command *command) {
                 "recorded failures; --fresh=none: reuse also what others made for these devices, "
                 "from other references, options or tools")
       ->check(CLI::IsMember({kAll, kFailed, kNone}).description(""));
-  add_store_option(*sub, &options->build.store.file);
-  sub->add_option("--store-size", options->store_size,
-                  "Remove the jobs unused for longest from a larger store; 0: no limit")
+  sub->add_option(
+         "--store-size", options->store_size,
+         "Remove the jobs unused for longest from a larger store (KILN_STORE); 0: no limit")
       ->transform(CLI::AsSizeValue(false).description(""))
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 50).description(""))
       ->type_name("BYTES")

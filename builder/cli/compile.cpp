@@ -15,6 +15,7 @@
 #include "builder/compile/recorded_parameters.hpp"
 #include "builder/inspect/pack_check.hpp"
 #include "builder/manifest/sources.hpp"
+#include "builder/store/store.hpp"
 #include "kiln/packs/pack.hpp"
 
 namespace kiln::cli {
@@ -212,6 +213,7 @@ int run(const CompileArguments &options) {
 
 void add_compile(CLI::App &app, Command *command) {
   auto options = std::make_shared<CompileArguments>();
+  options->host.store = builder::default_store();
   CLI::App *sub = app.add_subcommand(
       "compile", "Make a base pack of source and validated SPIR-V; needs no device");
   sub->add_option("input", options->inputs,
@@ -236,7 +238,6 @@ void add_compile(CLI::App &app, Command *command) {
   sub->add_flag("-k,--keep-going", options->keep_going,
                 "Write the pack even if some variants fail");
   add_jobs_option(*sub, &options->host.jobs);
-  add_store_option(*sub, &options->host.store);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }

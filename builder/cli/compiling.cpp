@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "builder/jobs/device_build.hpp"
-#include "builder/store/store.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -166,19 +165,6 @@ void add_root_option(CLI::App &command, builder::Roots *roots) {
       ->type_name("NAME=DIR")
       ->expected(1)
       ->take_all();
-}
-
-void add_store_option(CLI::App &command, std::string *file) {
-  *file = builder::default_store();
-  command
-      .add_option_function<std::string>(
-          "--store",
-          [file](const std::string &named) {
-            if (!named.empty()) *file = named == "none" ? "" : named;
-          },
-          "Database of finished jobs, or the word none; default: KILN_STORE, else kiln/jobs.sqlite "
-          "in the user's cache")
-      ->type_name("FILE");
 }
 
 }  // namespace kiln::cli

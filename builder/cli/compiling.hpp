@@ -68,7 +68,4 @@ std::optional<Input> read_input(const std::string &path, const HostTools &tools,
 // Adds --root, a folder of a manifest's paths.
 void add_root_option(CLI::App &command, builder::Roots *roots);
 
-// Adds --store, with its default; an empty file means none.
-void add_store_option(CLI::App &command, std::string *file);
-
 }  // namespace kiln::cli

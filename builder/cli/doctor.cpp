@@ -345,7 +345,7 @@ int run(LayerArguments arguments, bool as_json) {
   if (!folder.ok()) return fail(folder.status());
   if (arguments.packs.empty()) arguments.packs = listed_paths(variable("KILN_PACK"));
   if (arguments.overlay.empty()) arguments.overlay = variable("KILN_OVERLAY");
-  const auto layer = find_layer(arguments.layer);
+  const auto layer = find_layer();
   const builder::LoaderChoice loader = builder::choose_icd_loader(layer.ok() ? *layer : "");
   look_at_loader(loader, &findings);
   look_at_drivers(&findings);

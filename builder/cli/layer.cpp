@@ -39,7 +39,7 @@ struct ServeArguments : LayerArguments {
 // Runs the application to its end, and then says what was recorded.
 Result<builder::ProcessExit> run_recording(LayerArguments arguments) {
   if (Status s = make_spool(arguments.spool); !s.ok()) return s;
-  const auto loader = choose_loader(arguments);
+  const auto loader = choose_loader();
   if (!loader.ok()) return loader.status();
   if (!loader->why_not.empty()) return Status(Code::no_opencl, loader->why_not);
   const auto folder = builder::TemporaryFolder::make();
@@ -122,7 +122,7 @@ int run_serving(const ServeArguments &arguments, const builder::Variables &varia
     overlay = arguments.overlay.empty() ? variable("KILN_OVERLAY") : arguments.overlay;
   }
   builder::BackgroundBuild build(overlay, is_shared);
-  builder::PastLayer past(*find_layer(arguments.layer), builder::driver_libraries());
+  builder::PastLayer past(*find_layer(), builder::driver_libraries());
   const bool builds = !overlay.empty() && variable("KILN_BACKGROUND") != "0";
   const auto start = builder::Clock::now();
   auto looked = start;
@@ -192,7 +192,7 @@ int serve(ServeArguments arguments) {
   if (arguments.report.ends_with('/') || fs::is_directory(arguments.report, error)) {
     arguments.report_folder = std::exchange(arguments.report, {});
   }
-  const auto loader = choose_loader(arguments);
+  const auto loader = choose_loader();
   if (!loader.ok()) return fail(loader.status());
   if (is_gate && !loader->why_not.empty()) return fail({Code::no_opencl, loader->why_not});
   std::optional<builder::TemporaryFolder> folder;

@@ -69,8 +69,6 @@ std::string own_folder(const LayerArguments &arguments) {
 
 void add_application(CLI::App &sub, LayerArguments *arguments) {
   sub.add_option("command", arguments->command, "After \"--\": the application and its arguments");
-  sub.add_option("--layer", arguments->layer, "The layer; default: libkiln_layer.so beside kiln")
-      ->type_name("FILE");
 }
 
 void add_serving_options(CLI::App &sub, LayerArguments *arguments) {
@@ -81,22 +79,17 @@ void add_serving_options(CLI::App &sub, LayerArguments *arguments) {
                      "Keep in DIR what had to be compiled on this device");
 }
 
-Result<std::string> find_layer(const std::string &named) {
+Result<std::string> find_layer() {
   std::error_code error;
-  if (!named.empty()) {
-    if (fs::is_regular_file(named, error)) return whole_path(named);
-    return Status(Code::no_opencl, named + ": no such file");
-  }
   const fs::path folder = builder::executable_folder();
   for (const fs::path &place : {folder / kLayer, folder / KILN_LAYER_FROM_BIN / kLayer}) {
     if (fs::is_regular_file(place, error)) return fs::weakly_canonical(place, error).string();
   }
-  return Status(Code::no_opencl,
-                std::string("no ") + kLayer + " beside kiln; expected --layer FILE");
+  return Status(Code::no_opencl, std::string("no ") + kLayer + " beside kiln");
 }
 
-Result<builder::LoaderChoice> choose_loader(const LayerArguments &arguments) {
-  const auto layer = find_layer(arguments.layer);
+Result<builder::LoaderChoice> choose_loader() {
+  const auto layer = find_layer();
   if (!layer.ok()) return layer.status();
   return builder::choose_icd_loader(*layer);
 }
@@ -125,7 +118,7 @@ Result<builder::Variables> variables_of(const LayerArguments &arguments,
                                         const builder::LoaderChoice &loader) {
   if (Status s = check_report(arguments.report); !s.ok()) return s;
   if (Status s = check_report_folder(arguments.report_folder); !s.ok()) return s;
-  auto layer = find_layer(arguments.layer);
+  auto layer = find_layer();
   if (!layer.ok()) return layer.status();
   builder::LayerEnvironment environment = arguments;
   environment.layer = *layer;

@@ -19,17 +19,17 @@ struct LayerArguments : builder::LayerEnvironment {
   std::vector<std::string> command;
 };
 
-// Adds the command and --layer.
+// Adds the application's command.
 void add_application(CLI::App &sub, LayerArguments *arguments);
 // Adds --pack and --overlay.
 void add_serving_options(CLI::App &sub, LayerArguments *arguments);
 
-// Finds the layer: `named`, or else beside this executable in a build, and in the library folder of
-// an installation. Fails with Code::no_opencl.
-Result<std::string> find_layer(const std::string &named);
+// Finds the layer beside this executable in a build, and in the library folder of an installation.
+// Fails with Code::no_opencl.
+Result<std::string> find_layer();
 
 // Finds the layer, and chooses the loader for it. Fails as find_layer() does.
-Result<builder::LoaderChoice> choose_loader(const LayerArguments &arguments);
+Result<builder::LoaderChoice> choose_loader();
 
 // Says so if another loader is loaded before the application's own.
 void print_preload(const builder::LoaderChoice &loader);

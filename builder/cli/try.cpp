@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct TryArguments : LayerArguments {  // the command and the layer alone
+struct TryArguments : LayerArguments {  // the command alone
   std::string output;                   // empty: the application's name with .kiln
   bool json = false;
 };
@@ -128,9 +128,7 @@ int build_pack(const std::string &spool, const std::string &output, const std::s
 }
 
 std::vector<std::string> serve_command(const TryArguments &arguments, const std::string &output) {
-  std::vector<std::string> words = {"kiln", "serve", "--pack", output};
-  if (!arguments.layer.empty()) words.insert(words.end(), {"--layer", arguments.layer});
-  words.push_back("--");
+  std::vector<std::string> words = {"kiln", "serve", "--pack", output, "--"};
   words.insert(words.end(), arguments.command.begin(), arguments.command.end());
   return words;
 }
@@ -193,7 +191,7 @@ int run_in(const TryArguments &arguments, const std::string &output, const std::
   serving.report = folder + "/served.report";
   serving.packs = {output};
   if (Status s = make_spool(recording.spool); !s.ok()) return fail(s);
-  const auto loader = choose_loader(arguments);
+  const auto loader = choose_loader();
   if (!loader.ok()) return fail(loader.status());
   if (!loader->why_not.empty()) return fail({Code::no_opencl, loader->why_not});
   const auto to_record = variables_of(recording, *loader),

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an overlay costs at the first start, and gives at the second.
 
-    first_start.py KILN LAYER [--rounds N] [--programs DIR] [--keep-caches] [NAME[=COMMAND]...]
+    first_start.py KILN [--rounds N] [--programs DIR] [--keep-caches] [NAME[=COMMAND]...]
 
 NAME is one of APPLICATIONS: other people's libraries, some with a program of ours that is compiled
 here (`c++` and the library's headers have to be installed) or lies in DIR, from another machine.
@@ -105,7 +105,7 @@ class Runs:
         return seconds
 
 
-def measure(name, kiln, layer, rounds, programs, keep_caches):
+def measure(name, kiln, rounds, programs, keep_caches):
     """A row of the table, or nothing where the application is not here."""
     name, _, other = name.partition("=")
     with tempfile.TemporaryDirectory() as place:
@@ -114,9 +114,9 @@ def measure(name, kiln, layer, rounds, programs, keep_caches):
         if command is None:
             return None
         runs = Runs(folder)
-        serve = (kiln, "serve", "--layer", layer)
+        serve = (kiln, "serve")
         spool, base = folder / "spool", folder / "base.kiln"
-        runs.run(kiln, "record", "--layer", layer, "-o", spool, "--", *command)
+        runs.run(kiln, "record", "-o", spool, "--", *command)
         runs.run(kiln, "compile", spool, "-o", base, says=False)
         times = {what: [] for what in ("bare", "warm", "first", "second", "pack", "background",
                                    "build")}
@@ -148,16 +148,15 @@ def main():
     """The table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("kiln")
-    parser.add_argument("layer")
     parser.add_argument("names", nargs="*", default=list(APPLICATIONS), metavar="NAME[=COMMAND]")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--keep-caches", action="store_true")
     parser.add_argument("--programs", metavar="DIR", type=os.path.abspath)
     arguments = parser.parse_intermixed_args()
-    kiln, layer = (os.path.abspath(path) for path in (arguments.kiln, arguments.layer))
+    kiln = os.path.abspath(arguments.kiln)
     rows = []
     for name in arguments.names:
-        row = measure(name, kiln, layer, arguments.rounds, arguments.programs,
+        row = measure(name, kiln, arguments.rounds, arguments.programs,
                       arguments.keep_caches)
         if row is None:
             print(f"{name} is not here", file=sys.stderr)

@@ -24,8 +24,8 @@
 //
 // With `absent`, prints for each model of `--virtual mesa:MODEL` the CPU seconds of one bare
 // process that builds the preferred variants of the base pack by the same driver in the same root,
-// and the CPU time of `kiln build --preferred -j1 --store none` divided by that. Each is the median
-// of three runs.
+// and the CPU time of `kiln build --preferred -j1` without a store divided by that. Each is the
+// median of three runs.
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -131,8 +131,11 @@ void fill_store(const std::string &file, const builder::JobRequests &requests,
   std::printf("%-44s %8.0f ms\n", "jobs put into the store", builder::milliseconds_since(start));
 }
 
+void use_store(const std::string &file) { setenv("KILN_STORE", file.c_str(), 1); }
+
 // Runs KILN to its end and prints what it took.
-void run(const char *what, std::vector<std::string> words) {
+void run(const char *what, std::vector<std::string> words, const std::string &store = "none") {
+  use_store(store);
   std::vector<char *> arguments;
   for (std::string &word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -187,13 +190,12 @@ void measure(const std::string &kiln, int count, std::size_t size) {
   }
   int status = 1;
   if (waitpid(child, &status, 0) != child || status != 0) std::exit(1);
-  run("plan", {kiln, "build", "--dry-run", base_pack, "--store", "none"});
-  run("plan, and what the store has", {kiln, "build", "--dry-run", base_pack, "--store", store});
-  run("plan, with what an earlier pack has",
-      {kiln, "build", "--dry-run", base_pack, "-o", built, "--store", "none"});
-  run("build with nothing to do", {kiln, "build", base_pack, "-o", built, "--store", store});
+  run("plan", {kiln, "build", "--dry-run", base_pack});
+  run("plan, and what the store has", {kiln, "build", "--dry-run", base_pack}, store);
+  run("plan, with what an earlier pack has", {kiln, "build", "--dry-run", base_pack, "-o", built});
+  run("build with nothing to do", {kiln, "build", base_pack, "-o", built}, store);
   run("build that takes all from the store",
-      {kiln, "build", base_pack, "-o", driver.path("out.kiln"), "--store", store});
+      {kiln, "build", base_pack, "-o", driver.path("out.kiln")}, store);
 }
 
 // Returns the CPU seconds of all processes that have ended and that this process has waited for.
@@ -387,13 +389,14 @@ void print_header(const std::string &title, const char *columns) {
 void print_pace(const std::string &kiln, const builder::DeviceInfo &device, const char *shape,
                 const std::filesystem::path &folder, int rounds) {
   const std::string base = folder / "base.kiln";
+  use_store("none");
   std::vector<double> bare, built, one, two;
   for (int round = 0; round < rounds; ++round) {
     for (const char *jobs : {"-j1", "-j2"}) {
       const std::string out = folder / fmt::format("{}{}.kiln", device.index, jobs);
       std::filesystem::remove(out);
-      const Cost cost = cost_of(kiln, {"build", base, "-o", out, jobs, "--store", "none",
-                                       "--device", std::to_string(device.index)});
+      const Cost cost =
+          cost_of(kiln, {"build", base, "-o", out, jobs, "--device", std::to_string(device.index)});
       (jobs[2] == '1' ? one : two).push_back(cost.wall);
       if (jobs[2] == '1') built.push_back(cost.cpu);
     }
@@ -422,9 +425,9 @@ void measure_shapes(const std::string &kiln, int rounds, const std::vector<std::
   print_header("Host step", "made | first, s | nothing changed, s");
   for (const test::Shape &shape : test::shapes()) {
     const auto place = folder.path() / shape.project;
-    const std::vector<std::string> words = {"compile", test::write_shape(shape, place),
-                                            "-o",      place / "base.kiln",
-                                            "--store", place / "jobs.sqlite"};
+    const std::vector<std::string> words = {"compile", test::write_shape(shape, place), "-o",
+                                            place / "base.kiln"};
+    use_store(place / "jobs.sqlite");
     const double first = cost_of(kiln, words).wall, again = cost_of(kiln, words).wall;
     std::printf("| %s | %s | %.2f | %.2f |\n", shape.project, shape.scale, first, again);
   }
@@ -484,11 +487,12 @@ void measure_absent(const std::string &kiln, const std::filesystem::path &base,
       << "/" + mesa->library.lexically_relative(mesa->root).string() << '\n';
   const auto request = builder::mesa_request(*mesa, *model, shim, place / "driver.icd",
                                              {"-", kBare, copy, built}, place);
+  use_store("none");
   std::vector<double> bare, made;
   for (int round = 0; round < 3; ++round) {
     std::filesystem::remove(built);
-    made.push_back(cost_of(kiln, {"build", copy, "-o", built, "-j1", "--preferred", "--store",
-                                  "none", "--virtual", "mesa:" + name})
+    made.push_back(cost_of(kiln, {"build", copy, "-o", built, "-j1", "--preferred", "--virtual",
+                                  "mesa:" + name})
                        .cpu);
     bare.push_back(cpu_seconds([&] {
       const auto done = builder::run_tool(request);

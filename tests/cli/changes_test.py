@@ -8,7 +8,7 @@ Changes N times one thing at random: a field of a manifest, a source, a header, 
 reference, an option of the command, a variable of the environment, a tool, the driver. After each
 change `kiln build` writes to the pack of the change before, with a store that has seen them all.
 Its exit code, the programs and the device's binaries with all that is said of them must be those of
-`kiln build --fresh --store none`. TEST-DRIVER is the scripted driver, with PoCL behind it. Prints
+`kiln build --fresh` without a store. TEST-DRIVER is the scripted driver, with PoCL behind it. Prints
 each difference with the last change. J walks run side by side, N changes in all.
 
 Exit codes: 0 no difference, 1 some, 77 a driver or a tool is not installed.
@@ -159,9 +159,9 @@ class Walk:
         (folder / "script.toml").write_text(DRIVER.format(version=world["driver"]))
         (folder / "right.raw").write_bytes(array.array("I", [world["file"]] * 8).tobytes())
 
-    def build(self, output, *options):
+    def build(self, output, *options, store="none"):
         """The exit code, what was printed, and the pack."""
-        variables = {**self.variables, **self.world["variable"],
+        variables = {**self.variables, **self.world["variable"], "KILN_STORE": store,
                      "KILN_CLANG": str(self.folder / f"clang-{self.world['tool']}")}
         done = subprocess.run(
             [self.kiln, "build", "m.toml", "-o", output, *self.world["options"], *options],
@@ -192,13 +192,13 @@ class Walk:
         name = json.dumps(self.world)
         if name not in self.fresh:
             (self.folder / "fresh.kiln").unlink(missing_ok=True)
-            code, said, pack = self.build("fresh.kiln", "--fresh", "--store", "none")
+            code, said, pack = self.build("fresh.kiln", "--fresh")
             self.fresh[name] = code, said, {"programs": pack["programs"],
                                             "targets": pack["targets"]}
         code, said, fresh = self.fresh[name]
         for target in fresh["targets"]:
             self.keys[self.world["driver"]] = target["key"]
-        got, complaint, pack = self.build("out.kiln", "--store", "jobs.sqlite")
+        got, complaint, pack = self.build("out.kiln", store="jobs.sqlite")
         here = self.keys.get(self.world["driver"])
         own = [target for target in pack["targets"] if target["key"] == here]
         lines = []

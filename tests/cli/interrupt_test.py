@@ -70,11 +70,12 @@ def marked_processes(mark):
 class Place:
     """A folder with a base pack, one driver, and a folder for temporary files."""
 
-    def __init__(self, fault=SLOW, jobs=JOBS):
+    def __init__(self, fault=SLOW, jobs=JOBS, store=True):
         self.temporary = tempfile.TemporaryDirectory(prefix="kiln-interrupt-")
         self.folder = Path(self.temporary.name)
         self.variables = {**scripted.use(self.folder, DRIVER, SCRIPT + fault + "\n"),
-                          "KILN_STORE": str(self.folder / "jobs.sqlite"), MARK: self.folder.name}
+                          "KILN_STORE": str(self.folder / "jobs.sqlite") if store else "none",
+                          MARK: self.folder.name}
         scripted.write_jobs(self.folder, jobs)
         with self.start("compile", "one.toml", "-o", "base.kiln") as made:
             err = made.communicate()[1]
@@ -163,21 +164,21 @@ class Interrupts(unittest.TestCase):
         self.assertEqual(list((place.folder / "tmp").iterdir()), [])
 
     def test_drivers_that_hang_are_ended_by_ctrl_c_of_a_terminal(self):
-        place = Place(HANG)
-        with place.start_build("--store", "none", start_new_session=True) as process:
+        place = Place(HANG, store=False)
+        with place.start_build(start_new_session=True) as process:
             wait_until(lambda: place.compiled() == AT_ONCE, process)
             os.killpg(process.pid, signal.SIGINT)
             err = self.check_end(place, process, signal.SIGINT)
         self.assertEqual(err, "kiln: interrupted; without a store nothing of it is kept\n")
 
     def test_the_next_command_removes_what_a_killed_build_left_and_nothing_of_a_live_one(self):
-        place = Place(HANG)
+        place = Place(HANG, store=False)
         tmp = place.folder / "tmp"
-        with place.start_build("--store", "none") as alive, contextlib.ExitStack() as ends:
+        with place.start_build() as alive, contextlib.ExitStack() as ends:
             ends.callback(alive.terminate)
             wait_until(lambda: place.compiled() == AT_ONCE, alive)
             processes, folders = set(marked_processes(place.folder.name)), set(tmp.iterdir())
-            with place.start_build("--store", "none") as killed:
+            with place.start_build() as killed:
                 wait_until(lambda: place.compiled() == 2 * AT_ONCE, killed)
                 killed.kill()
             left = set(tmp.iterdir()) - folders

@@ -40,6 +40,7 @@ class Place:
                           "RUSTICL_ENABLE": "llvmpipe", "TMPDIR": str(self.folder)}
         scripted.write_jobs(self.folder, jobs)
         self.kiln("compile", "one.toml", "-o", "base.kiln")
+        self.variables["KILN_STORE"] = "jobs.sqlite"
 
     def start(self, *words, before=(), **variables):
         return subprocess.Popen([*before, KILN, *words], cwd=self.folder, text=True,
@@ -56,9 +57,8 @@ class Place:
                 raise AssertionError(f"{words}: exit {process.returncode}: {err}")
             return out
 
-    def build_words(self, output, store="jobs.sqlite"):
-        return ("build", "base.kiln", "-o", output, "--store", store, "-j", str(AT_ONCE),
-                "--no-finish", "--json")
+    def build_words(self, output):
+        return ("build", "base.kiln", "-o", output, "-j", str(AT_ONCE), "--no-finish", "--json")
 
     def build(self, output, **options):
         return json.loads(self.kiln(*self.build_words(output), **options))
@@ -210,8 +210,8 @@ class Places(unittest.TestCase):
         (place.folder / "small").mkdir()
         small = ("bwrap", "--dev-bind", "/", "/", "--size", "65536", "--tmpfs",
                  str(place.folder / "small"))
-        with place.start(*place.build_words("out.kiln", "small/jobs.sqlite"),
-                         before=small) as process:
+        with place.start(*place.build_words("out.kiln"), before=small,
+                         KILN_STORE="small/jobs.sqlite") as process:
             out, err = process.communicate()
         self.assertEqual(process.returncode, 0, err)
         self.assertEqual(json.loads(out)["compiled"], 2)

@@ -205,7 +205,7 @@ class Builds(unittest.TestCase):
     def test_jobs_that_hang_or_die_fail_by_name_and_are_tried_again(self):
         hang = FAULT.format(at="clBuildProgram", do="hang") + 'form = "source"\nnth = 1\n'
         place = self.place(hang, IDLE)
-        done = place.build("neo:skl", "--timeout", "2", "--jobs", "1", "--store", "none")
+        done = place.build("neo:skl", "--timeout", "2", "--jobs", "1")
         summary = self.check(done, 1, targets=0, compiled=0)
         self.assertEqual(len(summary["failures"]), JOBS)
         self.assertEqual(summary["failures"][0]["job"], "copy/plain for neo:skl")

@@ -150,7 +150,7 @@ class Watch(unittest.TestCase):
         self.assertEqual(machine.compiled(), compiled)
         self.assertEqual(len(machine.targets()), 2)  # the driver may be rolled back
         start = time.perf_counter()
-        machine.run(KILN, "build", "base.kiln", "-o", "plain.kiln", "--store", "none", "-j", AT_ONCE)
+        machine.run(KILN, "build", "base.kiln", "-o", "plain.kiln", "-j", AT_ONCE)
         print(f"update to served: {served:.2f} s, kiln build: {time.perf_counter() - start:.2f} s")
 
     def test_two_at_once_build_once(self):
@@ -289,7 +289,7 @@ class Fetch(unittest.TestCase):
         machine = self.machine
         machine.watch("--base", "base.kiln")
         machine.update_driver("2")
-        machine.run(KILN, "build", "base.kiln", "-o", "fleet.kiln", "--store", "none")
+        machine.run(KILN, "build", "base.kiln", "-o", "fleet.kiln")
         self.before = machine.compiled()
 
     def publish(self, *more):
@@ -334,7 +334,7 @@ class Fetch(unittest.TestCase):
             self.assertEqual(machine.compiled(), self.before)
             first = web.parts()
             machine.update_driver("3")
-            machine.run(KILN, "build", "base.kiln", "-o", "fleet.kiln", "--store", "none")
+            machine.run(KILN, "build", "base.kiln", "-o", "fleet.kiln")
             self.publish()
             report, err = machine.watch("--from", web.url)
             self.assertEqual(outcome(report), "fetched", err)

@@ -120,7 +120,7 @@ exec '{libraries}/ld-linux-x86-64.so.2' --library-path '{libraries}' '{program}'
 def _build(fleet, name, words, targets, variables):
     """Adds a pack to the fleet's absent ones, with a target for each device."""
     pack = fleet.work / f"{name}.kiln"
-    done = fleet.host("build", fleet.small_base, "--preferred", "--store", "none", "-o", pack, "--json",
+    done = fleet.host("build", fleet.small_base, "--preferred", "-o", pack, "--json",
                       *words, variables=variables)
     summary = done.expect_code(0, "kiln build").json()
     expect(summary["targets"] == targets, f"{summary['targets']} targets, not {targets}")

@@ -73,7 +73,8 @@ class Models:
     def __init__(self, options):
         self.kiln, self.kiln_aarch64 = options.kiln, options.kiln_aarch64
         self.base, self.jobs = options.base, options.jobs
-        self.words = ["--jobs", "1", "--store", options.store]
+        self.words = ["--jobs", "1"]
+        os.environ["KILN_STORE"] = options.store
         if options.no_finish:
             self.words.append("--no-finish")
         self.limits = {}
@@ -187,7 +188,7 @@ def main():
     parser.add_argument("--only", help="what is made by this alone, as in the table's first column")
     parser.add_argument("--models", type=lambda text: text.split(","), default=[],
                         help="build as these alone, in this order, and on no device")
-    parser.add_argument("--store", default="none", help="what `kiln build` is told; default: none")
+    parser.add_argument("--store", default="none", help="the variable KILN_STORE; default: none")
     parser.add_argument("--timeout", help="what `kiln build` is told")
     parser.add_argument("--no-finish", action="store_true", help="tell it to `kiln build`")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="builds at once")

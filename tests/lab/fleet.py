@@ -25,6 +25,7 @@ ORDERED_BY_ADDRESS = ("neo-20.44-tgllp",)
 UNSTEADY = (*ORDERED_BY_ADDRESS, "rusticl-22.3", "rusticl-25.0")
 # Cleared for every command: a warm cache or a checker's option would change what is seen.
 DROPPED = ("POCL_CACHE_DIR", "KILN_OCLGRIND_ARGS")
+os.environ.setdefault("KILN_STORE", "none")
 WARM = {"MESA_SHADER_CACHE_DIR": "mesa-kept"}  # in the device's folder
 
 

@@ -77,7 +77,7 @@ class Models:
     def build(self, model):
         """Every binary is marked as not launched, and is of that model."""
         pack = f"{model}.kiln"
-        done = call([self.kiln, "build", "base.kiln", "--preferred", "--store", "none", "-o", pack,
+        done = call([self.kiln, "build", "base.kiln", "--preferred", "-o", pack,
                      "--virtual", f"mesa:{model}"], self.work,
                     {"KILN_MESA_ROOT": str(registry.folder(SUITE)), "OCL_ICD_VENDORS": "/nonexistent"})
         done.expect_code(0, "kiln build --virtual")
@@ -95,7 +95,7 @@ class Models:
                 expect(kernel["registers"] > 0 and kernel["waves"] > 0 and "spills" in kernel,
                        f"of a kernel it tells {kernel}")
         expect(len(target["binaries"]) == len(PROGRAMS), f"{len(target['binaries'])} binaries")
-        again = call([self.kiln, "build", "base.kiln", "--preferred", "--store", "none", "-o", pack,
+        again = call([self.kiln, "build", "base.kiln", "--preferred", "-o", pack,
                       "--virtual", f"mesa:{model}", "--json"], self.work,
                      {"KILN_MESA_ROOT": str(registry.folder(SUITE))}).json()
         expect(again["up_to_date"], f"built again: {again}")
@@ -112,7 +112,7 @@ class Models:
 
     def build_plainly(self, model):
         """A build that does not know that the GPU is not there finds it out."""
-        in_root(self.kiln, self.work, model, "build", "base.kiln", "--store", "none", "--no-check",
+        in_root(self.kiln, self.work, model, "build", "base.kiln", "--no-check",
                 "-o", "plain.kiln")
         (target,) = targets_of(self.kiln, self.work, "plain.kiln")
         (virtual,) = targets_of(self.kiln, self.work, f"{model}.kiln")
@@ -133,7 +133,7 @@ class Models:
         if before == after:
             raise Skipped(f"both suites have Mesa {before}")
         pack = f"update-{model}.kiln"
-        done = call([self.kiln, "build", "one.kiln", "--preferred", "--store", "none", "--no-finish",
+        done = call([self.kiln, "build", "one.kiln", "--preferred", "--no-finish",
                      "-o", pack, "--virtual", f"mesa:{model}"], self.work,
                     {"KILN_MESA_ROOT": str(registry.folder(UPDATE[0]))})
         done.expect_code(0, "kiln build --virtual")
@@ -154,7 +154,7 @@ class Models:
         if not registry.completed(EMULATED_SUITE):
             raise Skipped(f"{EMULATED_SUITE} is not fetched")
         start = time.monotonic()
-        done = call([self.kiln, "build", "one.kiln", "--preferred", "--store", "none", "--json", "-o",
+        done = call([self.kiln, "build", "one.kiln", "--preferred", "--json", "-o",
                      f"{model}.kiln", "--virtual", f"mesa:{model}", *arguments], self.work,
                     {"OCL_ICD_VENDORS": "/nonexistent",
                      "KILN_MESA_ROOT": str(registry.folder(EMULATED_SUITE)),

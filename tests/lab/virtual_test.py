@@ -51,7 +51,7 @@ class Comparison:
             raise (Skipped if self.device["moving"] else Failed)(f"not available: {reason}")
         self.station = Station(self.device, self.folder, self.kiln)
         self.station.bring(self.base, "base.kiln")
-        done = self.station.kiln("build", "base.kiln", "--preferred", "--store", "none", "-o",
+        done = self.station.kiln("build", "base.kiln", "--preferred", "-o",
                                  "lab.kiln", "--device", self.device["select"],
                                  settings=DEVICES[self.name])
         expect(done.code in (0, 1), f"kiln build in the laboratory ended with {done.code}: {done.err}")
@@ -61,7 +61,7 @@ class Comparison:
         """The same by the builder alone; what it leaves behind is a fault."""
         place = Path(tempfile.mkdtemp(prefix="kiln-virtual-test-"))
         (place / "tmp").mkdir()
-        done = call([self.kiln, "build", self.base, "--preferred", "--store", "none", "-o",
+        done = call([self.kiln, "build", self.base, "--preferred", "-o",
                      self.folder / output, "--json", *how], place,
                     {"OCL_ICD_VENDORS": "/nonexistent", "TMPDIR": str(place / "tmp"), **self.variables})
         left = [str(path) for path in place.rglob("*") if path != place / "tmp"]

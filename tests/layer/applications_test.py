@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Applications that were not written for Kiln: recorded, built and served.
 
-    applications_test.py [--overlay] NAME KILN LAYER [PROGRAM]
+    applications_test.py [--overlay] NAME KILN [PROGRAM]
 
 NAME is one of APPLICATIONS; PROGRAM is the one of applications/clblast.c; kiln_bare_loads is beside
 KILN. --overlay looks at the second of two starts that have an overlay alone, too, takes the median
@@ -155,7 +155,7 @@ def building(lines):
     return sum(line["milliseconds"] for line in lines)
 
 
-def serve(runs, kiln, layer, pack, command, rounds):
+def serve(runs, kiln, pack, command, rounds):
     """What the last run gave, its report's lines, and the medians of the milliseconds that programs
     took when served, and that the driver takes for the binaries of the pack, of each once."""
     served, loads = [], []
@@ -163,23 +163,23 @@ def serve(runs, kiln, layer, pack, command, rounds):
     files = sorted((runs.folder / "out").glob("*/*.bin"))
     for _ in range(rounds):
         (runs.folder / "served").unlink(missing_ok=True)
-        done = runs.run([kiln, "serve", "--layer", layer, "--pack", pack, "--report",
+        done = runs.run([kiln, "serve", "--pack", pack, "--report",
                          runs.folder / "served", "--", *command])
         served.append(building(runs.lines("served")))
         loads.append(float(runs.run([Path(kiln).parent / "kiln_bare_loads", *files])[0]))
     return done, runs.lines("served"), statistics.median(served), statistics.median(loads)
 
 
-def second_start(runs, kiln, layer, command):
+def second_start(runs, kiln, command):
     """The second of two starts that have an overlay alone."""
     for report in ("first", "second"):
-        done = runs.run([kiln, "serve", "--layer", layer, "--overlay", runs.folder / "overlay",
+        done = runs.run([kiln, "serve", "--overlay", runs.folder / "overlay",
                          "--report", runs.folder / report, "--", *command])
         runs.run([kiln, "overlay", "build", runs.folder / "overlay"])
     return done
 
 
-def check(name, kiln, layer, program, overlay=False):
+def check(name, kiln, program, overlay=False):
     """Records, builds and serves; whether it went as it should."""
     command, compared = APPLICATIONS[name](program)
     if command is None:
@@ -189,17 +189,17 @@ def check(name, kiln, layer, program, overlay=False):
         runs = Runs(folder, {} if overlay else UNOPTIMISED)
         spool, base, pack = (runs.folder / part for part in ("spool", "base.kiln", "app.kiln"))
         report = runs.folder / "recorded"
-        recorded = runs.run([kiln, "record", "--layer", layer, "-o", spool, "--report", report,
+        recorded = runs.run([kiln, "record", "-o", spool, "--report", report,
                              "--", *command])
         bare = runs.run(command, cache=runs.folder / "home-1" / "pocl")
         runs.run([kiln, "compile", spool, "-o", base])
         runs.run([kiln, "build", base, "-o", pack])
         source = runs.lines("recorded")
-        served, lines, milliseconds, loads = serve(runs, kiln, layer, pack, command,
+        served, lines, milliseconds, loads = serve(runs, kiln, pack, command,
                                                    ROUNDS if overlay else 1)
         outcomes = [("recorded", recorded), ("served", served)]
         if overlay:
-            kept = second_start(runs, kiln, layer, command)
+            kept = second_start(runs, kiln, command)
             outcomes.append(("from the overlay", kept))
             print(f"{name}: with an overlay alone programs were there in "
                   f"{building(runs.lines('second')):.1f} ms at the second start, the whole run "
@@ -223,8 +223,8 @@ def check(name, kiln, layer, program, overlay=False):
 def main(words):
     """The exit code."""
     overlay = words[:1] == ["--overlay"]
-    name, kiln, layer, *program = words[1:] if overlay else words
-    return check(name, os.path.abspath(kiln), os.path.abspath(layer),
+    name, kiln, *program = words[1:] if overlay else words
+    return check(name, os.path.abspath(kiln),
                  os.path.abspath(program[0]) if program and program[0] else None, overlay)
 
 

@@ -21,7 +21,7 @@ import time
 import unittest
 from pathlib import Path
 
-from layer_test import (APPLICATION, FOLDER, KILN, LAYER, PLACE, SEED, end_without_core,
+from layer_test import (APPLICATION, FOLDER, KILN, PLACE, SEED, end_without_core,
                         environment, lines_of, link_programs, must, programs_in,
                         run_seeded as run, seeded)
 
@@ -44,11 +44,11 @@ class Guest(unittest.TestCase):
             sys.exit(77)
         cls.place = Path(tempfile.mkdtemp(prefix="guest", dir=FOLDER))
         spool, base, cls.pack = (str(cls.place / name) for name in ("spool", "base.kiln", "app.kiln"))
-        done = cls.start(cls.place, KILN, "record", "--layer", LAYER, "-o", spool, "--")
+        done = cls.start(cls.place, KILN, "record", "-o", spool, "--")
         if done.returncode != 0:
             raise AssertionError(done.stdout + done.stderr)
         must("compile", spool, "-o", base)
-        must("build", base, "--store", "none", "-o", cls.pack)
+        must("build", base, "-o", cls.pack)
 
     @staticmethod
     def start(folder, *before, words=CLOSING, **variables):
@@ -65,7 +65,7 @@ class Guest(unittest.TestCase):
         """Runs it under kiln serve: the report's lines of programs."""
         folder = Path(tempfile.mkdtemp(dir=self.place))
         report = folder / "report"
-        done = self.start(folder, KILN, "serve", "--layer", LAYER, *options, "--report",
+        done = self.start(folder, KILN, "serve", *options, "--report",
                           f"{report}/", "--")
         self.assertEqual((done.returncode, done.stdout), (0, self.alone.stdout), done.stderr)
         self.assertEqual({path.name: path.read_bytes() for path in folder.glob("own*.txt")},
@@ -100,7 +100,7 @@ class Guest(unittest.TestCase):
         alone = self.start(folder, words=words)
         self.assertEqual(alone.returncode, 0, alone.stderr)
         for options in (("record", "-o", "spool"), *[("serve", "--overlay", "overlay")] * 3):
-            done = self.start(folder, KILN, *options, "--layer", LAYER, "--", words=words)
+            done = self.start(folder, KILN, *options, "--", words=words)
             self.assertEqual((done.returncode, done.stdout), (0, alone.stdout), done.stderr)
             if options[0] == "serve":  # what the builder dies of stays the driver's
                 run(KILN, "overlay", "build", folder / "overlay")
@@ -116,7 +116,7 @@ class Guest(unittest.TestCase):
 
         def serve():
             report.unlink(missing_ok=True)
-            done = self.start(folder, KILN, "serve", "--layer", LAYER, "--overlay", overlay,
+            done = self.start(folder, KILN, "serve", "--overlay", overlay,
                               "--report", report, "--", words=words)
             self.assertEqual(done.returncode, 0, done.stderr)
             return [line["outcome"] for line in lines_of(report)]
@@ -158,7 +158,7 @@ class Guest(unittest.TestCase):
         def serve(folder, word):
             report = folder / "report"
             report.unlink(missing_ok=True)
-            done = self.start(folder, KILN, "serve", "--layer", LAYER, "--overlay", "overlay",
+            done = self.start(folder, KILN, "serve", "--overlay", "overlay",
                               "--report", report, "--", words=(word,))
             (line,) = lines_of(report)
             return done.returncode, line["rung"], line["reason"]
@@ -185,7 +185,7 @@ class Guest(unittest.TestCase):
         alone = self.start(folder, words=words)
         self.assertEqual(alone.stdout.count("children: none"), 3)
         for _ in range(2):
-            done = self.start(folder, KILN, "serve", "--layer", LAYER, "--overlay", "overlay", "--",
+            done = self.start(folder, KILN, "serve", "--overlay", "overlay", "--",
                               words=words, KILN_BACKGROUND="1")
             self.assertEqual((done.returncode, done.stdout), (0, alone.stdout), done.stderr)
         must("overlay", "build", folder / "overlay")  # waits for the other
@@ -203,7 +203,7 @@ class Guest(unittest.TestCase):
             report.unlink(missing_ok=True)
             for own in folder.glob("own*.txt"):
                 own.unlink()
-            done = self.start(folder, *apart, KILN, "serve", "--layer", LAYER, "--overlay", "overlay",
+            done = self.start(folder, *apart, KILN, "serve", "--overlay", "overlay",
                               "--report", report, "--", KILN_BACKGROUND="1",
                               words=words if number == 1 else words[:5])
             self.assertEqual((done.returncode, done.stdout), (0, "result 1\nresult 2\n"), done.stderr)

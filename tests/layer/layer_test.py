@@ -138,12 +138,12 @@ def bare(*sections, **variables):
 
 def recording(spool, *sections):
     """The command of the application under kiln record."""
-    return (KILN, "record", "--layer", LAYER, "-o", spool, "--", APPLICATION, *sections)
+    return (KILN, "record", "-o", spool, "--", APPLICATION, *sections)
 
 
 def serving(*options, sections=()):
     """The command of the application under kiln serve."""
-    return (KILN, "serve", "--layer", LAYER, *options, "--", APPLICATION, *sections)
+    return (KILN, "serve", *options, "--", APPLICATION, *sections)
 
 
 def record(spool, *sections, **variables):

@@ -130,7 +130,7 @@ def packs_of(application):
     PoCL's cache that building it from source filled."""
     spool, base, pack = (FOLDER / f"{application.stem}{end}"
                          for end in (".spool", "-base.kiln", ".kiln"))
-    recorded = run(KILN, "record", "--layer", LAYER, "-o", spool, "--", PYTHON, "-B", application)
+    recorded = run(KILN, "record", "-o", spool, "--", PYTHON, "-B", application)
     run(KILN, "compile", spool, "-o", base)
     run(KILN, "build", base, "-o", pack)
     return base, pack, recorded.home / "pocl"
@@ -196,7 +196,7 @@ class Served(Application):
 
     def test_the_layer_serves_the_same_programs(self):
         report = FOLDER / "layer"
-        run(KILN, "serve", "--layer", LAYER, "--pack", self.pack, "--report", report, "--",
+        run(KILN, "serve", "--pack", self.pack, "--report", report, "--",
             PYTHON, "-B", self.application)
         lines = [json.loads(line) for line in report.read_text(encoding="utf-8").splitlines()
                  if '"program"' in line]

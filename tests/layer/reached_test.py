@@ -50,7 +50,7 @@ class Reached(unittest.TestCase):
     def test_an_application_that_gets_past_the_layer(self):
         """It has removed the variable; one line at its end says so, and the gate is closed."""
         past = ("sh", "-c", 'unset OPENCL_LAYERS; "$@"', "sh", APPLICATION, "run", "twice", "threads")
-        serve = (KILN, "serve", "--layer", LAYER, "--overlay", self.overlay)
+        serve = (KILN, "serve", "--overlay", self.overlay)
         done = run(*serve, "--", *past)
         (line,) = said(done)
         self.assertRegex(line, r"^kiln: \S+ \(process \d+\) uses libpocl\S+ without Kiln's layer, "
@@ -91,7 +91,7 @@ class Reached(unittest.TestCase):
     def test_record_tells_of_programs_from_the_applications_cache(self):
         """The first run compiles and is recorded, the second loads its binary."""
         file = self.place / "binary"
-        command = (KILN, "record", "--layer", LAYER, "-o", self.spool, "--", BINARY_CACHE, file)
+        command = (KILN, "record", "-o", self.spool, "--", BINARY_CACHE, file)
         first = run(*command)
         self.assertEqual(said(first), [f"kiln: 1 program recorded in {self.spool}"], first.error)
         second = run(*command)
@@ -102,7 +102,7 @@ class Reached(unittest.TestCase):
         """With packs and without an overlay, too."""
         file = self.place / "binary"
         for _ in range(2):
-            run(KILN, "serve", "--layer", LAYER, "--pack", self.place, "--report", self.report, "--",
+            run(KILN, "serve", "--pack", self.place, "--report", self.report, "--",
                 BINARY_CACHE, file)
         (line,) = [line for line in all_lines_of(self.report) if line["outcome"] == "own_binary"]
         self.assertEqual(line["bytes"], file.stat().st_size)
@@ -155,7 +155,7 @@ class Reached(unittest.TestCase):
 
     def doctor(self, *options, **variables):
         """What kiln doctor finds, and its exit code."""
-        done = run_cold(KILN, "doctor", "--json", "--layer", LAYER, *options, **variables)
+        done = run_cold(KILN, "doctor", "--json", *options, **variables)
         found = json.loads(done.output)
         self.assertEqual(done.code, 1 if found["problems"] else 0, done.error)
         return found
@@ -213,7 +213,7 @@ class Reached(unittest.TestCase):
         self.assertEqual((last["processes"], last["builds"], last["other_lines"]),
                          (1, first["builds"], 0))
         self.assertGreater(last["applications"][0]["first_result"], 0)
-        text = run(KILN, "doctor", "--layer", LAYER, "--report", self.report).output
+        text = run(KILN, "doctor", "--report", self.report).output
         self.assertIn(f"report: {self.report}: the last start that built programs\n"
                       "  1 process of 1 application, ", text)
         found = self.doctor("--overlay", self.overlay, "--", APPLICATION, "build")
@@ -230,7 +230,7 @@ class Reached(unittest.TestCase):
         """The shell's form, in a shell."""
         first = run(*serving("--overlay", self.overlay, sections=("build",)))
         keep(self.overlay)
-        lines = run(KILN, "serve", "--layer", LAYER, "--overlay", self.overlay, "--report",
+        lines = run(KILN, "serve", "--overlay", self.overlay, "--report",
                     self.report, "--print-env", "sh").output
         done = run("sh", "-c", lines + f"exec '{APPLICATION}' build")
         self.assertEqual(done.output, first.output)

@@ -41,10 +41,10 @@ class Require(unittest.TestCase):
             sys.exit(77)
         spool, cls.base, cls.pack = (str(cls.place / name) for name in
                                      ("spool", "base.kiln", "app.kiln"))
-        must("record", "--layer", LAYER, "-o", spool, "--", APPLICATION,
+        must("record", "-o", spool, "--", APPLICATION,
              *cls.steps("launched", "build", "launch:1"), *cls.steps("built", "tried"))
         must("compile", spool, "-o", cls.base)
-        must("build", cls.base, "--store", "none", "-o", cls.pack)
+        must("build", cls.base, "-o", cls.pack)
 
     @classmethod
     def steps(cls, name, *steps):
@@ -53,7 +53,7 @@ class Require(unittest.TestCase):
 
     def gate(self, word, pack, *steps, **variables):
         """The application under kiln serve --require."""
-        return run(KILN, "serve", "--layer", LAYER, "--pack", pack, "--require", word, "--",
+        return run(KILN, "serve", "--pack", pack, "--require", word, "--",
                    *steps, **variables)
 
     def test_each_rung_alone(self):
@@ -62,11 +62,11 @@ class Require(unittest.TestCase):
         spool, base, pack = (str(self.place / name) for name in
                              ("each.spool", "each.base", "each.kiln"))
         (self.place / "steps.h").write_text("#define VALUE 5\n", encoding="utf-8")
-        must("record", "--layer", LAYER, "-o", spool, "--", APPLICATION,
+        must("record", "-o", spool, "--", APPLICATION,
              *self.steps("launched", "build", "launch:1"), *self.steps("built", "tried"),
              f"cd:{self.place}", "compile", "link", "launch:1")
         must("compile", spool, "-o", base)
-        must("build", base, "--store", "none", "-o", pack)
+        must("build", base, "-o", pack)
         done = run(KILN, "run", "--pack", pack, "--rung", "each")
         self.assertEqual((done.code, done.error), (0, ""), done.output)
         said = {line.split()[0]: [] for line in done.output.splitlines()}
@@ -87,7 +87,7 @@ class Require(unittest.TestCase):
         steps = self.steps("launched", "build", "launch:1")
         for rung in ("il", "source"):
             report = self.place / rung
-            done = run(KILN, "serve", "--layer", LAYER, "--pack", self.pack, "--rung", rung,
+            done = run(KILN, "serve", "--pack", self.pack, "--rung", rung,
                        "--overlay", self.place / "overlay", "--report", report, "--", APPLICATION,
                        *steps)
             self.assertEqual((done.code, done.output), (0, "result 1\n"), done.error)
@@ -130,14 +130,13 @@ class Require(unittest.TestCase):
         new, old = self.steps("new", "tried"), self.steps("built", "tried")
         for packs, made in (((pack,), pack), ((pack, self.base), folder / "missing.kiln")):
             shutil.copy(self.pack, pack)
-            gate = [KILN, "serve", "--layer", LAYER, "--require", "exact"]
+            gate = [KILN, "serve", "--require", "exact"]
             options = [word for one in packs for word in ("--pack", one)]
             done = run(*gate, *options, "--", APPLICATION, *new)
             self.assertEqual(done.code, 1, done.error)
             lines = [line for line in done.error.splitlines() if line.startswith("  kiln ")]
             script = f"cd {folder}; rm -rf missing.spool; kiln() {{ '{KILN}' \"$@\"; }}\n"
-            done = run("bash", "-ec", script + "\n".join(lines).replace(
-                "kiln record ", f"kiln record --layer {LAYER} "), KILN_STORE="none")
+            done = run("bash", "-ec", script + "\n".join(lines), KILN_STORE="none")
             self.assertEqual(done.code, 0, done.error)
             options = [word for one in {*packs, made} for word in ("--pack", one)]
             done = run(*gate, *options, "--", APPLICATION, *old, *new)
@@ -171,7 +170,7 @@ class Require(unittest.TestCase):
             return [one.code for one in done], done[2].error
         steps = self.steps("launched", "build", "launch:1")
         finds(*steps)
-        must("record", "--layer", LAYER, "-o", folder / "app.spool", "--", application)
+        must("record", "-o", folder / "app.spool", "--", application)
         found, said = codes()
         self.assertEqual(found, [0] * len(lines), said)
         finds(*steps, *self.steps("new", "tried"))
@@ -226,9 +225,9 @@ class Require(unittest.TestCase):
         self.assertIn("1 of 1 program builds refused", done.error)  # not its link, too
         spool, base, pack = (str(self.place / name) for name in
                              ("parts.spool", "parts.base.kiln", "parts.kiln"))
-        must("record", "--layer", LAYER, "-o", spool, "--", APPLICATION, *parts)
+        must("record", "-o", spool, "--", APPLICATION, *parts)
         must("compile", spool, "-o", base)
-        must("build", base, "--store", "none", "-o", pack)
+        must("build", base, "-o", pack)
         done = self.gate("exact", pack, APPLICATION, *parts)
         self.assertEqual((done.code, done.output), (0, "result 5\n"), done.error)
         done = self.gate("exact", pack, APPLICATION, f"cd:{self.place}", "compile:-I .", "turned")
@@ -247,7 +246,7 @@ class Require(unittest.TestCase):
                        KILN_REQUIRE=word)
             self.assertEqual((done.code, done.output), (0, "refused\n"))
             self.assertIn(said, done.error)
-        done = run(KILN, "serve", "--layer", LAYER, "--pack", self.pack, "--require", "exact",
+        done = run(KILN, "serve", "--pack", self.pack, "--require", "exact",
                    "--print-env", "sh")
         self.assertIn("export KILN_REQUIRE='exact'", done.output)
 

@@ -17,7 +17,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from layer_test import APPLICATION, FOLDER, KILN, LAYER, PLACE, lines_of, run_seeded as run
+from layer_test import APPLICATION, FOLDER, KILN, PLACE, lines_of, run_seeded as run
 
 KERNEL = "kernel void k(global int *out) { out[get_global_id(0)] = 5; }\n"
 ME = str(os.geteuid())
@@ -50,7 +50,7 @@ class Shared(unittest.TestCase):
         """A start with the shared folder: what it reports, and complaints."""
         report = self.place / "report"
         report.write_bytes(b"")
-        done = run(KILN, "serve", "--layer", LAYER, "--shared", self.shared, *options, "--report",
+        done = run(KILN, "serve", "--shared", self.shared, *options, "--report",
                    report, "--", APPLICATION, f"source:{self.place}/k.cl", "build", "launch:1")
         self.assertEqual((done.code, done.output), (0, "result 5\n"), done.error)
         return lines_of(report), done.error

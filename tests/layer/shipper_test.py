@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-KILN, LAYER, APPLICATION, SETTINGS = (os.path.abspath(path) for path in sys.argv[1:5])
+KILN, _, APPLICATION, SETTINGS = (os.path.abspath(path) for path in sys.argv[1:5])
 PATIENCE_SECONDS = 60
 PATHS = os.environ["PATH"] + ":/usr/sbin"
 
@@ -57,7 +57,7 @@ def main():
 def start(folder, reports):
     """One start of the application under the layer."""
     variables = {**os.environ, "POCL_CACHE_DIR": str(folder / "pocl"), "KILN_BACKGROUND": "0"}
-    done = subprocess.run([KILN, "serve", "--layer", LAYER, "--overlay", folder / "overlay",
+    done = subprocess.run([KILN, "serve", "--overlay", folder / "overlay",
                            "--report", f"{reports}/", "--", APPLICATION, "build"], cwd=folder,
                           env=variables, stdout=subprocess.DEVNULL, check=False)
     if not written(reports):

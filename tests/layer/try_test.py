@@ -21,7 +21,7 @@ from pathlib import Path
 BINARY_CACHE = os.path.abspath(sys.argv[4])
 sys.argv[4:5] = []  # the rest is layer_test's
 # pylint: disable=wrong-import-position
-from layer_test import (APPLICATION, FOLDER, KILN, LAYER, bare, environment, lines_of, run_seeded,  # noqa: E402
+from layer_test import (APPLICATION, FOLDER, KILN, bare, environment, lines_of, run_seeded,  # noqa: E402
                         seeded)
 
 NOTHING = ("kiln: nothing was recorded: the application did not reach Kiln's layer: it uses no "
@@ -53,7 +53,7 @@ class Try(unittest.TestCase):
 
     def attempt(self, *words, **more):
         """kiln try with options and a command."""
-        return self.run_here(KILN, "try", "--layer", LAYER, *words, **more)
+        return self.run_here(KILN, "try", *words, **more)
 
     def shell(self, script, *options, **more):
         """kiln try of a shell's script, in which $0 is the application."""
@@ -87,8 +87,8 @@ class Try(unittest.TestCase):
                             KILN_LISTED_CACHES=str(self.place / "nothing"))
         self.assertEqual(done.returncode, 0, done.stderr)
         result = json.loads(done.stdout)
-        self.assertEqual(result["serve"], ["kiln", "serve", "--pack", "app.kiln", "--layer", LAYER,
-                                         "--", APPLICATION, "run"])
+        self.assertEqual(result["serve"], ["kiln", "serve", "--pack", "app.kiln", "--", APPLICATION,
+                                         "run"])
         recorded, served = result["recorded"], result["served"]
         self.assertEqual((recorded["exit"], served["exit"]), (0, 0))
         self.assertEqual([row["outcome"] for row in recorded["report"]["outcomes"]], ["passed"])
@@ -112,7 +112,7 @@ class Try(unittest.TestCase):
                          0)
         pack = json.loads(self.run_here(KILN, "pack", "inspect", "--json", "app.kiln").stdout)
         (target,) = pack["targets"]
-        used = json.loads(self.run_here("sh", "-c", f"'{KILN}' serve --layer '{LAYER}' --pack "
+        used = json.loads(self.run_here("sh", "-c", f"'{KILN}' serve --pack "
                                         f"app.kiln --report r -- '{APPLICATION}' run > out && "
                                         "head -n 2 r | tail -n 1", **two).stdout)
         self.assertEqual(used["devices"], [target["identity"]["device_name"]])
@@ -183,7 +183,7 @@ class Try(unittest.TestCase):
 
     def test_an_interrupt_ends_everything(self):
         """As from a terminal, to the whole group; nothing stays."""
-        with subprocess.Popen([KILN, "try", "--layer", LAYER, "--", "sh", "-c",
+        with subprocess.Popen([KILN, "try", "--", "sh", "-c",
                                "echo $$; exec sleep 600"], cwd=self.work, text=True,
                               env=environment(TMPDIR=str(self.temporary)), start_new_session=True,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:

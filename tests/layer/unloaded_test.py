@@ -48,9 +48,9 @@ class Unloaded(unittest.TestCase):
             sys.exit(77)
         cls.place = Path(tempfile.mkdtemp(prefix="unloaded", dir=FOLDER))
         spool, base, cls.pack = (str(cls.place / name) for name in ("spool", "base.kiln", "app.kiln"))
-        must("record", "--layer", LAYER, "-o", spool, "--", APPLICATION, "early")
+        must("record", "-o", spool, "--", APPLICATION, "early")
         must("compile", spool, "-o", base)
-        must("build", base, "--store", "none", "-o", cls.pack)
+        must("build", base, "-o", cls.pack)
 
     def setUp(self):
         self.report = Path(tempfile.mkdtemp(dir=self.place)) / "report"
@@ -63,7 +63,7 @@ class Unloaded(unittest.TestCase):
 
     def serve(self, *options, when="early", **variables):
         """A start under kiln serve."""
-        return run(KILN, "serve", "--layer", LAYER, *options, "--report", self.report, "--",
+        return run(KILN, "serve", *options, "--report", self.report, "--",
                    APPLICATION, when, **variables)
 
     def test_what_the_application_prints(self):
@@ -92,7 +92,7 @@ class Unloaded(unittest.TestCase):
 
     def test_a_run_is_recorded(self):
         """All of it."""
-        done = run(KILN, "record", "--layer", LAYER, "-o", self.report.parent / "spool", "--",
+        done = run(KILN, "record", "-o", self.report.parent / "spool", "--",
                    APPLICATION, "early", **NEW)
         self.assertEqual((done.code, done.output), (0, self.alone.output), done.error)
         self.assertIn(f"kiln: {BUILDS} programs recorded", done.error)
@@ -127,13 +127,13 @@ class Unloaded(unittest.TestCase):
         self.assertEqual(self.report.read_text(), "")
         for command in (("serve", "--pack", self.pack, "--require", "exact"),
                         ("record", "-o", self.report.parent / "spool")):
-            done = run(KILN, *command, "--layer", LAYER, "--", APPLICATION, "early", **LATER)
+            done = run(KILN, *command, "--", APPLICATION, "early", **LATER)
             self.assertEqual((done.code, done.output, said(done)), (5, "", [why]))
 
     def test_doctor_asks_the_loader(self):
         """It does not judge by the loader's words."""
         for loader, takes in (({}, True), (NEW, True), (LATER, False)):
-            done = run(KILN, "doctor", "--json", "--layer", LAYER, "--pack", self.pack, "--",
+            done = run(KILN, "doctor", "--json", "--pack", self.pack, "--",
                        APPLICATION, "early", **loader)
             found = json.loads(done.output)
             self.assertEqual(found["icd_loader"]["takes_layers"], takes, loader)

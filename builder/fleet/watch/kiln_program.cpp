@@ -24,13 +24,15 @@ Code code_of(int exit_code) {
   }
 }
 
-// Runs `kiln WORDS --json`, and returns what it prints. With `may_fail_in_part`, exit code 1 is a
-// result, if there is one.
-Result<json> call_kiln(std::vector<std::string> words, bool may_fail_in_part = false) {
+// Runs `kiln WORDS --json` with that store, a file or "none", and returns what it prints. With
+// `may_fail_in_part`, exit code 1 is a result, if there is one.
+Result<json> call_kiln(std::vector<std::string> words, const std::string &store = "none",
+                       bool may_fail_in_part = false) {
   ProcessRequest request;
   request.program = executable_folder() / "kiln";
   request.arguments = std::move(words);
   request.arguments.emplace_back("--json");
+  request.environment.emplace_back("KILN_STORE", store);
   const ProcessResult ended = run_attached(request);
   const bool exited = ended.end == ProcessEnd::exited;
   if (exited && (ended.code == kDone || (may_fail_in_part && ended.code == kSomeFailed))) {
@@ -69,7 +71,7 @@ Result<KnownDevices> ask_devices(const std::string &selector) {
 
 Result<std::vector<LackingJob>> lacking_jobs(const BuildCall &call) {
   std::vector<std::string> words = build_words(call);
-  words.insert(words.end(), {"--dry-run", "--store", "none"});
+  words.emplace_back("--dry-run");
   const auto printed = call_kiln(std::move(words));
   if (!printed.ok()) return printed.status();
   std::vector<LackingJob> jobs;
@@ -82,9 +84,7 @@ Result<std::vector<LackingJob>> lacking_jobs(const BuildCall &call) {
 }
 
 Result<std::vector<FailedJob>> build_lacking(const BuildCall &call) {
-  std::vector<std::string> words = build_words(call);
-  words.insert(words.end(), {"--store", call.store});
-  const auto printed = call_kiln(std::move(words), true);
+  const auto printed = call_kiln(build_words(call), call.store, true);
   if (!printed.ok()) return printed.status();
   std::vector<FailedJob> failed;
   for (const auto &[list, text] : {std::pair("failures", "error"), std::pair("left_out", "reason"),
