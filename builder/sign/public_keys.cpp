@@ -13,7 +13,6 @@
 namespace kiln::builder {
 namespace {
 
-constexpr std::string_view kMinisig = ".minisig";
 constexpr std::size_t kMaxText = 16u << 10;  // bytes of a file; minisign's files have about 300
 
 // Returns the text of the key, which it checks.
@@ -49,17 +48,6 @@ Result<std::string> read_small_file(const std::string &path) {
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() <= kMaxText) return text;
   return Status(Code::failed, path + ": too large for a file of minisign's");
-}
-
-Result<packs::Detached> read_detached_files(const std::string &minisig) {
-  packs::Detached texts;
-  Status s = read_small_file(minisig).move_to(&texts.signature);
-  if (s.ok()) {
-    const std::string statement = minisig.substr(0, minisig.size() - kMinisig.size());
-    s = read_small_file(statement).move_to(&texts.statement);
-  }
-  if (s.ok()) return texts;
-  return as_failed(s);
 }
 
 Result<std::vector<packs::PublicKey>> read_public_keys(const std::vector<std::string> &keys) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the files that minisign writes, public keys and detached signatures, and checks packs
-// against keys.
+// Reads files of public keys, as minisign writes them, and checks packs against keys.
 #pragma once
 
 #include <memory>
@@ -16,9 +15,6 @@ namespace kiln::builder {
 // file that cannot be read, is too large or is not a regular file, since reading a FIFO would
 // block.
 Result<std::string> read_small_file(const std::string &path);
-
-// Reads NAME.minisig and NAME beside it. Fails with Code::failed.
-Result<packs::Detached> read_detached_files(const std::string &minisig);
 
 // Reads public keys; each is the name of a file or, if no such file exists, the line of a key file.
 // Fails with Code::failed for a file that cannot be read, and with Code::bad_argument for a file or

@@ -2,7 +2,6 @@
 // kiln pack verify: checks every byte of a pack. kiln pack diff: shows the differences between two
 // packs.
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -54,31 +53,18 @@ struct Vouched {
   }
 };
 
-// Looks for a signature of the keys in the pack or, if it has none, beside it. Damaged signatures
-// were already reported by the check of the layout.
-Status verify_signatures(const packs::Pack &pack, const VerifyArguments &options,
-                         const packs::Demand &demand, builder::PackCheck *check, Vouched *out) {
+// Looks for a signature of the keys. Damaged signatures were already reported by the check of the
+// layout.
+void verify_signatures(const packs::Pack &pack, const packs::Demand &demand,
+                       builder::PackCheck *check, Vouched *out) {
   std::vector<packs::Signature> signatures;
   const bool readable = packs::read_signatures(pack, &signatures).ok();
   out->signatures = signatures.size();
   out->asked = !demand.keys.empty();
-  if (!out->asked) return {};
-  if (!readable) return {};
-  const std::string beside = options.path + ".statement.minisig";
-  if (std::error_code error; signatures.empty() && std::filesystem::exists(beside, error)) {
-    const auto texts = builder::read_detached_files(beside);
-    if (!texts.ok()) return texts.status();
-    packs::Signature detached;
-    if (Status s = packs::read_detached(pack, *texts, &detached); !s.ok()) {
-      check->add(s, beside);
-      return {};
-    }
-    signatures = {detached};
-  }
+  if (!out->asked || !readable) return;
   check->add(
       packs::find_trusted(pack.superblock(), packs::root_name(pack), signatures, demand, &out->by),
       "signature");
-  return {};
 }
 
 // Returns how many binaries compile nothing at their first launch.
@@ -144,9 +130,10 @@ int verify(const VerifyArguments &options) {
   builder::check_pack(*open->pack, open->contents, on_progress, &check);
   end_progress();
   Vouched vouched;
-  Status status = verify_signatures(*open->pack, options, *demand, &check, &vouched);
+  verify_signatures(*open->pack, *demand, &check, &vouched);
+  Status status;
   builder::DeepFindings deep;
-  if (status.ok() && options.deep) {
+  if (options.deep) {
     status = builder::check_deeply(*open->pack, open->contents, check_launch_lines).move_to(&deep);
   }
   check.faults.insert(check.faults.end(), deep.faults.begin(), deep.faults.end());
