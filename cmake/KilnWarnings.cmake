@@ -22,14 +22,16 @@ function(kiln_no_exceptions target)
     -ffunction-sections -fdata-sections)
 endfunction()
 
-# kiln_small_code(TARGET): small before fast, for the code that applications ship. What takes
-# time there is the driver. -Oz is GCC's from version 12 on. GCC's IPA-SRA gives each object copies of
-# its own of the standard library's functions, all of which a linker keeps: in static libraries.
-include(CheckCXXCompilerFlag)
-check_cxx_compiler_flag(-Oz KILN_HAVE_OZ)
+# kiln_small_code(TARGET FAST files...): small before fast, for the code that applications ship, but
+# for the files that a start runs through. GCC's IPA-SRA gives each object copies of its own of the
+# standard library's functions, all of which a linker keeps: in static libraries.
 function(kiln_small_code target)
-  set(small $<IF:$<BOOL:${KILN_HAVE_OZ}>,-Oz,-Os>)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:${small}>)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FAST")
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-Os>)
+  if(NOT KILN_QUICK_BUILD AND NOT KILN_SANITIZE)  # those are compiled as one
+    set_property(SOURCE ${arg_FAST} APPEND PROPERTY
+      COMPILE_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-O2>)
+  endif()
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "STATIC_LIBRARY" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -fno-ipa-sra)
