@@ -3,7 +3,7 @@
 #   MANIFEST manifest.toml | SOURCES files... [OPTIONS build options...] [INCLUDE_DIRS folders...]
 #                                             [PROGRAM name]
 #   [DEVICES patterns...] [VIRTUAL backend:model...] [MERGE packs...]
-#   [COMPRESS startup|fleet|none] [SIGN secret-key] [OUTPUT file.kiln]
+#   [COMPRESS ready|fleet|none] [SIGN secret-key] [OUTPUT file.kiln]
 #   [STUBS header] [EMBED target] [DEPENDS files...]
 #   [COMPILE_ARGUMENTS arguments of `kiln compile`...] [BUILD_ARGUMENTS arguments of `kiln build`...])
 #

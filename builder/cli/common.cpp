@@ -137,23 +137,21 @@ void add_reference_options(CLI::App &command, builder::ReferenceOptions *options
 }
 
 void add_compress_option(CLI::App &command, packs::WriteOptions *options) {
-  static const std::map<std::string, packs::Purpose> kPurposes = {
-      {"startup", packs::Purpose::startup},
-      {"fleet", packs::Purpose::fleet},
-      {"none", packs::Purpose::raw}};
+  static const std::map<std::string, packs::Purpose> kPurposes = {{"ready", packs::Purpose::ready},
+                                                                  {"fleet", packs::Purpose::fleet},
+                                                                  {"none", packs::Purpose::raw}};
   command
       .add_option_function<std::string>(
           "--compress",
           [options](const std::string &how) {
             const auto purpose = kPurposes.find(how);
             if (purpose == kPurposes.end()) {
-              throw CLI::ValidationError("--compress",
-                                         "expected startup, fleet or none, not " + how);
+              throw CLI::ValidationError("--compress", "expected ready, fleet or none, not " + how);
             }
             options->purpose = purpose->second;
           },
-          "Store the pack anew: 'startup' (fast to decode), 'fleet' (small) or 'none' "
-          "(uncompressed); default: only new data, as 'startup'")
+          "Store the pack anew: 'ready' (a start decodes nothing), 'fleet' (small) or 'none' "
+          "(nothing is compressed); default: only new data, as 'ready'")
       ->type_name("HOW");
 }
 

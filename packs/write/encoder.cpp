@@ -11,7 +11,7 @@
 #include <map>
 #include <thread>
 
-#define ZSTD_STATIC_LINKING_ONLY  // for ZSTD_c_literalCompressionMode
+#define ZSTD_STATIC_LINKING_ONLY  // for ZSTD_CCtx_loadDictionary_byReference
 #include <zstd.h>
 
 #include "kiln/packs/bytes.hpp"
@@ -21,8 +21,6 @@ namespace kiln::packs {
 namespace {
 
 constexpr int kLevel = 19;
-// For binaries that starts decode: faster to decode than at level 19, for some more bytes.
-constexpr int kFastLevel = 12;
 constexpr int kQuickLevel = 3;            // tells which bases are worth level 19
 constexpr std::size_t kMaxEarlier = 32;   // of each likeness, earlier blobs that are tried as bases
 constexpr std::size_t kMaxBest = 2;       // bases that are tried at level 19
@@ -49,7 +47,6 @@ Status compress(ZSTD_CCtx *context, View raw, View base, int level, Bytes *out) 
     (void)ZSTD_CCtx_setParameter(context, parameter, value);
   };
   set(ZSTD_c_compressionLevel, level);
-  if (level == kFastLevel) set(ZSTD_c_literalCompressionMode, ZSTD_ps_disable);
   if (base.size != 0) {
     // Puts all of both in reach, up to what a 32-bit reader can hold.
     set(ZSTD_c_windowLog,
@@ -70,6 +67,11 @@ Status copy_frame(const BlobSource &source, EncodedBlob *out) {
   if (Status s = source.pack()->stored_bytes(source.blob(), &scratch, &stored); !s.ok()) return s;
   out->stored.assign(stored.data, stored.data + stored.size);
   return {};
+}
+
+// Whether a start gives it to a driver, or provisions it.
+bool is_started(const BlobUse &use) {
+  return use.kind == BlobKind::binary || use.kind == BlobKind::auxiliary;
 }
 
 std::string group_of(const BlobUse &use) {
@@ -188,17 +190,13 @@ unsigned Encoder::bases_of(const BlobSource &source) const {
   return known == bases_.end() ? 0 : known->second;
 }
 
-Purpose Encoder::purpose_for(const BlobSource &source) const {
-  return purpose_.value_or(source.pack() ? Purpose::fleet : Purpose::startup);
-}
-
-// Returns whether the frame from a pack can stay: if it has no base, or one that the new pack has
+// Returns whether the form in a pack can stay: if it has no base, or one that the new pack has
 // already. Source, IL and launches that are raw are compressed: recordings have them so.
 bool Encoder::keeps(const BlobSource &source, const BlobUse &use, EncodedBlob *out) {
-  if (!source.pack() || purpose_) return false;
+  if (!source.pack() || purpose_ == Purpose::fleet || purpose_ == Purpose::raw) return false;
   out->codec = source.blob().codec();
-  const bool started = use.kind == BlobKind::binary || use.kind == BlobKind::auxiliary;
-  if (out->codec == Codec::raw && !started) return false;
+  if (out->codec == Codec::raw) return is_started(use) && copy_frame(source, out).ok();
+  if (purpose_ == Purpose::ready && is_started(use)) return false;
   if (out->codec == Codec::based) {
     out->base.emplace(source.pack(), source.pack()->blob(source.blob().base()));
     if (stored_.count(out->base->name()) == 0 || bases_of(*out->base) >= kMaxBases) {
@@ -223,7 +221,7 @@ std::vector<std::string> Encoder::likeness(const BlobUse &use) const {
 
 std::vector<BlobSource> Encoder::bases_for(const BlobSource &source, const BlobUse &use) const {
   std::vector<BlobSource> bases;
-  if (purpose_for(source) != Purpose::fleet) return bases;
+  if (purpose_ != Purpose::fleet) return bases;
   const auto add = [&](const BlobSource &base) {
     if (base.name() == source.name() || bases_of(base) >= kMaxBases) return;
     if (std::find(bases.begin(), bases.end(), base) == bases.end()) bases.push_back(base);
@@ -232,20 +230,22 @@ std::vector<BlobSource> Encoder::bases_for(const BlobSource &source, const BlobU
   if (use.kind == BlobKind::binary && il != il_.end()) {
     for (const BlobSource &module : il->second) add(module);
   }
-  // Only on request: readers that know no bases refuse the pack.
-  if (purpose_ == Purpose::fleet) {
-    for (const std::string &like : likeness(use)) {
-      const auto earlier = earlier_.find(like);
-      if (earlier == earlier_.end()) continue;
-      for (const BlobSource &each : earlier->second) add(each);
-    }
+  for (const std::string &like : likeness(use)) {
+    const auto earlier = earlier_.find(like);
+    if (earlier == earlier_.end()) continue;
+    for (const BlobSource &each : earlier->second) add(each);
   }
   return bases;
 }
 
 Status Encoder::code(const BlobSource &source, const BlobUse &use, View raw, EncodedBlob *out) {
-  const bool started = use.kind == BlobKind::binary || use.kind == BlobKind::auxiliary;
-  const bool fast = started && purpose_for(source) == Purpose::startup;
+  const bool is_ready = purpose_ != Purpose::fleet && is_started(use);
+  if (purpose_ == Purpose::raw || is_ready) {
+    out->codec = Codec::raw;
+    out->base.reset();
+    out->stored.assign(raw.data, raw.data + raw.size);
+    return {};
+  }
   std::vector<BlobSource> bases = bases_for(source, use);
   if (Status s = choose_bases(raw, &bases); !s.ok()) return s;
   std::vector<Bytes> frames(bases.size());
@@ -253,10 +253,7 @@ Status Encoder::code(const BlobSource &source, const BlobUse &use, View raw, Enc
   if (Status s = try_bases(raw, bases, kLevel, take); !s.ok()) return s;
   out->codec = Codec::zstd;
   out->base.reset();
-  if (Status s = compress(context_.get(), raw, {}, fast ? kFastLevel : kLevel, &out->stored);
-      !s.ok()) {
-    return s;
-  }
+  if (Status s = compress(context_.get(), raw, {}, kLevel, &out->stored); !s.ok()) return s;
   // A base that saves little would keep others from being coded with this blob.
   std::size_t most = out->stored.size() / 4 * 3;
   for (std::size_t i = 0; i < frames.size(); ++i) {
@@ -288,10 +285,6 @@ void Encoder::remember(const BlobSource &source, const BlobUse &use, const Encod
 Status Encoder::encode(const BlobSource &source, const BlobUse &use, EncodedBlob *out) {
   View raw;
   if (Status s = check(source, &raw, out); !s.ok()) return s;
-  if (purpose_ == Purpose::raw) {
-    out->stored.assign(raw.data, raw.data + raw.size);
-    return {};
-  }
   if (!keeps(source, use, out)) {
     if (Status s = code(source, use, raw, out); !s.ok()) return s;
   }

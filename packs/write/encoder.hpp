@@ -84,7 +84,6 @@ class Encoder : public BlobForms {
   std::vector<std::string> likeness(const BlobUse &use) const;
   std::vector<BlobSource> bases_for(const BlobSource &source, const BlobUse &use) const;
   Status code(const BlobSource &source, const BlobUse &use, View raw, EncodedBlob *out);
-  Purpose purpose_for(const BlobSource &source) const;
   // Returns how many blobs must be decoded before this one.
   unsigned bases_of(const BlobSource &source) const;
   void remember(const BlobSource &source, const BlobUse &use, const EncodedBlob &coded);

@@ -19,8 +19,8 @@
 //   each). All start with empty driver caches, and take turns ROUNDS times (3; 0: no device).
 // * Packs: their sizes as archive (uncompressed, the file then compressed by zstd), fleet, sent
 //   (all layers as published, with uncompressed binaries), alone (each blob as a zstd stream of its
-//   own at the highest level, and nothing else) and startup, divided by that of one zstd stream of
-//   what they hold (level 19). With OPTIONs also for a pack that these build: --virtual neo:skl,dg1
+//   own at the highest level, and nothing else), divided by that of one zstd stream of what they
+//   hold (level 19). With OPTIONs also for a pack that these build: --virtual neo:skl,dg1
 //
 // With `absent`, prints for each model of `--virtual mesa:MODEL` the CPU seconds of one bare
 // process that builds the preferred variants of the base pack by the same driver in the same root,
@@ -248,9 +248,7 @@ void build_variants(const runtime::Device &device, cl_context context, const pac
   }
 }
 
-constexpr char kSizes[] =
-    "decoded, MB | solid, KB | archive | fleet | sent | alone | startup | read raw, us | startup, "
-    "us";
+constexpr char kSizes[] = "decoded, MB | solid, KB | archive | fleet | sent | alone | read, us";
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -369,14 +367,10 @@ void print_sizes(const char *shape, const std::string &file) {
   const std::string raw = file + ".raw", fleet = file + ".fleet";
   const std::size_t archive_size = compressed_size(stored_for(packs::Purpose::raw, raw), 19);
   const std::size_t fleet_size = stored_for(packs::Purpose::fleet, fleet).size();
-  const std::size_t startup_size = stored_for(packs::Purpose::startup, file + ".startup").size();
-  for (const std::size_t size :
-       {archive_size, fleet_size, published_size(fleet, raw), alone, startup_size}) {
+  for (const std::size_t size : {archive_size, fleet_size, published_size(fleet, raw), alone}) {
     row += fmt::format(" {:.2f} |", static_cast<double>(size) / static_cast<double>(solid));
   }
-  for (const std::string &read : {raw, file + ".startup"}) {
-    row += fmt::format(" {:.1f} |", read_microseconds(read));
-  }
+  row += fmt::format(" {:.1f} |", read_microseconds(raw));
   std::printf("%s\n", row.c_str());
 }
 

@@ -8,7 +8,7 @@ Each round runs a process whose OpenCV cache is empty, and one that finds what t
 left: OpenCV keeps the driver's binaries (OPENCV_OPENCL_CACHE_DIR). Prints JSON: the medians of
 every operation's first call until its result is there, and of their sums, in milliseconds. Opening
 the device and the upload of the image are in neither, and the driver's own cache is always empty or
-off, as in `kiln bench startup`. OPENCV_OPENCL_DEVICE chooses the device. Exit 77 where cv2 or an
+off, as in `kiln_startup`. OPENCV_OPENCL_DEVICE chooses the device. Exit 77 where cv2 or an
 OpenCL device is missing.
 """
 

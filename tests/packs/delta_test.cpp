@@ -183,7 +183,7 @@ TEST_CASE("neighbours in both packs are copied at once", "[delta]") {
 TEST_CASE("a delta for one new driver of one target takes little more than its own blobs",
           "[delta]") {
   constexpr std::uint64_t kSmall = 2048;  // key, identity, provenance, the table of blobs, the root
-  for (const Purpose purpose : {Purpose::startup, Purpose::raw}) {
+  for (const Purpose purpose : {Purpose::ready, Purpose::raw}) {
     CAPTURE(purpose);
     Contents contents = one_target("1.0", false);
     const Bytes before = written_as(contents, purpose);

@@ -82,7 +82,7 @@ std::map<Digest, Bytes> raw_of(const Pack &pack) {
   return all;
 }
 
-constexpr Purpose kAll[] = {Purpose::startup, Purpose::fleet, Purpose::raw};
+constexpr Purpose kAll[] = {Purpose::ready, Purpose::fleet, Purpose::raw};
 
 }  // namespace
 
@@ -126,11 +126,11 @@ TEST_CASE("a recording is raw, and a pack that is made of it is compressed", "[e
 TEST_CASE("a start decodes nothing but the binary itself, a fleet's pack what is like it",
           "[encoding]") {
   const Contents contents = alike_sample(6, 5);
-  const Bytes startup = packed_for(contents, Purpose::startup);
+  const Bytes ready = packed_for(contents, Purpose::ready);
   const Bytes fleet = packed_for(contents, Purpose::fleet);
-  CHECK(most_bases(*lasting(startup)) == 0);
-  CHECK(startup == packed(contents, {}));
-  CHECK(lasting(startup)->superblock().incompat == 0);
+  CHECK(most_bases(*lasting(ready)) == 0);
+  CHECK(ready == packed(contents, {}));
+  CHECK(lasting(ready)->superblock().incompat == 0);
   const PackPointer pack = lasting(fleet);
   CHECK(pack->superblock().needed == kIncompatSince);
   for (std::size_t i = 0; i < pack->target_count(); ++i) {
@@ -145,7 +145,7 @@ TEST_CASE("a start decodes nothing but the binary itself, a fleet's pack what is
     }
   }
   // Nothing is stored that only serves as a base, and merging keeps the frames.
-  CHECK(raw_of(*pack) == raw_of(*lasting(startup)));
+  CHECK(raw_of(*pack) == raw_of(*lasting(ready)));
   const Bytes merged = packed(contents_of(pack), {});
   check_all_blobs(*lasting(merged));
   CHECK(merged.size() > fleet.size());  // root and sections are not in frames
@@ -165,7 +165,7 @@ TEST_CASE("a fleet's source that resembles an earlier one is coded with that one
   }
   const Bytes bytes = packed_for(contents, Purpose::fleet);
   CHECK(bytes.size() < 3000 + 6 * 800);
-  CHECK(packed_for(contents, Purpose::startup).size() > 6 * 3000);
+  CHECK(packed_for(contents, Purpose::ready).size() > 6 * 3000);
   const PackPointer pack = lasting(bytes);
   check_all_blobs(*pack);
   CHECK(most_bases(*pack) <= 2);
@@ -225,7 +225,7 @@ TEST_CASE("what loses its base when a pack is cut or merged is coded anew", "[en
     const PackPointer slice = lasting(packed(cut, {}));
     check_all_blobs(*slice);
     // Nothing of what was cut out is kept as a base.
-    CHECK(raw_of(*slice) == raw_of(*lasting(packed_for(cut, Purpose::startup))));
+    CHECK(raw_of(*slice) == raw_of(*lasting(packed_for(cut, Purpose::ready))));
   }
 }
 

@@ -98,7 +98,7 @@ TEST_CASE("the golden delta makes its golden pack, and today's writer makes it",
 
 TEST_CASE("today's writer makes the golden pack of today byte for byte", "[golden]") {
   const Bytes bytes = written(sample());
-  const Bytes golden = golden_bytes("good-v1-today.kiln", bytes);
+  const Bytes golden = golden_bytes("good-v1-ready.kiln", bytes);
   const Bytes zstd = number_text(ZSTD_versionNumber());
   if (golden_bytes("zstd-version", zstd) != zstd) {
     KILN_SKIP("another version of zstd made the golden pack's frames");
@@ -107,7 +107,7 @@ TEST_CASE("today's writer makes the golden pack of today byte for byte", "[golde
   CHECK(written(contents_of(opened(golden))) == golden);
 }
 
-TEST_CASE("today's writer makes the golden packs of later fields byte for byte", "[golden]") {
+TEST_CASE("golden packs of later fields hold what today's writer writes", "[golden]") {
   const std::pair<const char *, Contents> packs[] = {{"parameters", parameters_sample()},
                                                      {"statistics", statistics_sample()},
                                                      {"local-sizes", local_sizes_sample()},
@@ -116,16 +116,13 @@ TEST_CASE("today's writer makes the golden packs of later fields byte for byte",
   for (const auto &[name, sample] : packs) {
     CAPTURE(name);
     const Bytes bytes = written(sample);
-    const Bytes golden = golden_bytes("good-v1-" + std::string(name) + ".kiln", bytes);
+    const Bytes golden = read_file(::golden("good-v1-" + std::string(name) + ".kiln"));
     const PackPointer pack = opened(golden);
     CHECK(parts_of(*pack) == parts_of(*opened(bytes)));
     CHECK(contents_of(pack) == contents_of(opened(bytes)));
     CHECK(contents_of(pack).known_bad == sample.known_bad);
     CHECK(contents_of(pack).known_bad_version == sample.known_bad_version);
-    CHECK(written(contents_of(pack)) == golden);
-    if (read_file(::golden("zstd-version")) == number_text(ZSTD_versionNumber())) {
-      CHECK(bytes == golden);
-    }
+    CHECK(written(contents_of(pack)) == golden);  // their binaries stay in frames
   }
 }
 

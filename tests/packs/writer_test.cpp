@@ -190,7 +190,8 @@ TEST_CASE("blobs, sections and the root lie at multiples of 64", "[writer]") {
   }
 }
 
-TEST_CASE("a blob is kept raw where zstd does not make it smaller", "[writer]") {
+TEST_CASE("a binary is kept raw, and in a fleet's pack where zstd does not make it smaller",
+          "[writer]") {
   const Bytes big(4 << 20, 0);
   Contents contents;
   Target target = kiln::test::target("A");
@@ -199,16 +200,22 @@ TEST_CASE("a blob is kept raw where zstd does not make it smaller", "[writer]") 
     target.binaries.push_back(binary(variant, raw));
   }
   contents.targets = {target};
-  const Bytes bytes = written(contents);
-  CHECK(bytes.size() < 4000);
-  const PackPointer pack = opened(bytes);
-  for (const fb::Blob *blob : *section_of(*pack, 0).blobs()) {
-    CAPTURE(blob->raw_size());
-    const bool zstd = blob->raw_size() == big.size();
-    CHECK(blob->codec() == static_cast<std::uint32_t>(zstd ? Codec::zstd : Codec::raw));
-    const Part part = blob_part(*pack, *blob);
-    CHECK(part.code == Code::ok);
-    CHECK((!zstd || part.bytes == big));
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "pack").string();
+  for (const Purpose purpose : {Purpose::ready, Purpose::fleet}) {
+    REQUIRE(write_pack(contents, path, {.purpose = purpose}).ok());
+    const Bytes bytes = read_file(path);
+    CHECK((bytes.size() < 4000) == (purpose == Purpose::fleet));
+    const PackPointer pack = opened(bytes);
+    for (const fb::Blob *blob : *section_of(*pack, 0).blobs()) {
+      CAPTURE(purpose, blob->raw_size());
+      const bool is_big = blob->raw_size() == big.size();
+      const bool zstd = is_big && purpose == Purpose::fleet;
+      CHECK(blob->codec() == static_cast<std::uint32_t>(zstd ? Codec::zstd : Codec::raw));
+      const Part part = blob_part(*pack, *blob);
+      CHECK(part.code == Code::ok);
+      CHECK((!is_big || part.bytes == big));
+    }
   }
 }
 

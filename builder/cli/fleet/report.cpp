@@ -60,7 +60,7 @@ Status write_slice(const FleetArguments &arguments, const builder::FleetReport &
   const auto match = builder::match_inventory(contents, devices);
   const packs::Contents slice =
       builder::cut_contents(contents, builder::cut_of(contents, match, devices));
-  const Status status = write_output(slice, arguments.output);
+  const Status status = write_output(slice, arguments.output, {.purpose = packs::Purpose::ready});
   if (status.ok())
     complain(fmt::format("{}: {} of {}", arguments.output, slice.targets.size(),
                          count(contents.targets.size(), "target")));

@@ -64,7 +64,9 @@ int slice_as_asked(const SliceArguments &options) {
   const auto cut = builder::find_slice(open->contents, request);
   if (!cut.ok()) return fail({cut.status().code, options.input + ": " + cut.status().message});
   const packs::Contents slice = builder::cut_contents(open->contents, without_forms(options, *cut));
-  if (Status s = write_output(slice, options.output, options.write); !s.ok()) return fail(s);
+  packs::WriteOptions write = options.write;
+  if (!write.purpose) write.purpose = packs::Purpose::ready;  // mostly for a device
+  if (Status s = write_output(slice, options.output, write); !s.ok()) return fail(s);
   if (!options.without.empty()) warn_of_empty_variants(slice);
   const std::size_t binaries = binaries_of(slice);
   if (options.json) {

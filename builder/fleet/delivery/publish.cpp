@@ -134,7 +134,8 @@ class Publisher {
   // Writes the slice over the previous one.
   Status write_slice(const Slice &slice, std::shared_ptr<const packs::Pack> *pack) const {
     const std::string path = writer_->scratch("slice.kiln");
-    Status s = failed_write(packs::write_pack(slice.contents, path));
+    Status s =
+        failed_write(packs::write_pack(slice.contents, path, {.purpose = packs::Purpose::ready}));
     return s.ok() ? packs::Pack::open_file(path.c_str(), pack) : s;
   }
 

@@ -427,7 +427,7 @@ Status Watch::write() {
   forget_old_keys();
   if (exists && same_contents(&now, &contents_)) return {};
   written_ = true;
-  const Status status = write_output(contents_, options_.pack);
+  const Status status = write_output(contents_, options_.pack, {.purpose = packs::Purpose::ready});
   add_file(options_.pack, &known_);
   return status;
 }

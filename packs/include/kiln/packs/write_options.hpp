@@ -12,9 +12,9 @@ namespace kiln::packs {
 
 // The purpose of a pack, which decides how its blobs are stored.
 enum class Purpose : std::uint8_t {
-  startup,  // binaries decode fast, each on its own
-  fleet,    // small: what is alike is stored once, also of several targets
-  raw,      // uncompressed: a start decodes nothing, and an archiver compresses the whole file
+  ready,  // what a device starts from: binaries as the driver takes them
+  fleet,  // what travels: what is alike is stored once, also of several targets
+  raw,    // nothing is compressed: needs no decoder, and an archiver compresses the whole file
 };
 
 struct WriteOptions {
@@ -23,8 +23,8 @@ struct WriteOptions {
   // false: after a loss of power the file may be empty or incomplete, which its hashes show. Waits
   // for no disk.
   bool is_synced = true;
-  // If absent: blobs from packs keep their form if the pack also has their base (otherwise as in
-  // `fleet`), and new blobs are stored as in `startup`. If set, all blobs are stored anew.
+  // If absent: blobs from packs keep their form if the pack also has their base, and others are
+  // stored as in `ready`.
   std::optional<Purpose> purpose{};
 };
 
