@@ -47,8 +47,7 @@ def build(arguments, abi, folder):
     run("cmake", "-S", SOURCE, "-B", folder, "-G", "Ninja",
         "--toolchain", arguments.ndk.resolve() / "build/cmake/android.toolchain.cmake",
         f"-DANDROID_ABI={abi}", f"-DANDROID_PLATFORM=android-{API}", "-DCMAKE_BUILD_TYPE=Release",
-        f"-DCMAKE_FIND_ROOT_PATH={arguments.dependencies.resolve() / abi};"
-        f"{arguments.dependencies.resolve()}",
+        f"-DCMAKE_FIND_ROOT_PATH={arguments.dependencies.resolve()}", "-DKILN_ZSTD=OFF",
         "-DKILN_BUILD_BUILDER=OFF", "-DKILN_BUILD_TESTS=OFF", "-DKILN_STATIC_DEPENDENCIES=ON",
         "-DKILN_UNITY_BUILD=ON", *arguments.cmake)
     run("cmake", "--build", folder, "--target", "kiln_jni", "--parallel", os.cpu_count())
@@ -114,7 +113,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--ndk", type=Path, required=True, help="folder of the Android NDK")
     parser.add_argument("--dependencies", type=Path, required=True,
-                        help="folder with include/ and, for each ABI, ABI/lib/libzstd.a")
+                        help="folder with include/: CL/, flatbuffers/, xxhash.h")
     parser.add_argument("-o", "--output", type=Path, default=Path(f"kiln-{version()}.aar"))
     parser.add_argument("--work", type=Path, help="folder for the builds; default: a temporary one")
     parser.add_argument("cmake", nargs="*", help="options for CMake, after --")

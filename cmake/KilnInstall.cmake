@@ -63,6 +63,10 @@ install(FILES ${CMAKE_BINARY_DIR}/kilnConfig.cmake ${CMAKE_BINARY_DIR}/kilnConfi
 file(RELATIVE_PATH KILN_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(PREPEND KILN_PC_PREFIX "\${pcfiledir}/")
 string(REGEX REPLACE "/$" "" KILN_PC_PREFIX ${KILN_PC_PREFIX})
+set(KILN_PC_ZSTD)
+if(KILN_ZSTD)
+  set(KILN_PC_ZSTD libzstd)
+endif()
 foreach(name ${pc_files})
   configure_file(cmake/${name}.pc.in ${CMAKE_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig

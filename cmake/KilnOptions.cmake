@@ -17,6 +17,8 @@ option(KILN_INSTALL "Define the install rules" ${kiln_top_level})
 option(KILN_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 option(KILN_STATIC_DEPENDENCIES
   "Link libraries other than the C library statically, so that kiln runs on any newer system" OFF)
+option(KILN_ZSTD
+  "Read compressed packs, by zstd; OFF reads only what 'kiln pack slice --compress none' makes" ON)
 option(KILN_UNITY_BUILD
   "Compile all but what applications link several sources at a time: faster, until one changes" OFF)
 option(KILN_QUICK_BUILD

@@ -8,59 +8,20 @@
 #include <functional>
 #include <new>
 
-#include <zstd.h>
-
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/files.hpp"
+#include "packs/read/frames.hpp"
 #include "packs/read/partition_point.hpp"
 #include "packs/read/verifier.hpp"
 
 namespace kiln::packs {
 namespace {
 
-// A zstd block takes at least 4 bytes and yields at most 128 KiB.
-constexpr std::uint64_t kMaxExpansion = (128 << 10) / 4;
-
 constexpr char kWrongBytes[] = "the bytes do not match the BLAKE2b hash that names them";
-
-constexpr std::uint8_t kFrameMagic[] = {0x28, 0xb5, 0x2f, 0xfd};
-
-// Whether it begins as a zstd frame, neither a skippable nor an old one.
-bool is_frame(View bytes) {
-  return bytes.size >= sizeof(kFrameMagic) &&
-         std::memcmp(bytes.data, kFrameMagic, sizeof(kFrameMagic)) == 0;
-}
 
 Status no_memory() { return Status::error(Code::io_error, "no memory to open the pack"); }
 
 Status blob_error(const char *what) { return Status::error(Code::blob_corrupt, {"blob: ", what}); }
-
-// Checks that the bytes of `part` are exactly one zstd frame, whose content size is `raw_size`, and
-// that is at most `most`. To be called before allocating memory: a wrong raw size in a damaged pack
-// must not make the reader allocate gigabytes.
-Status check_frame(View stored, std::uint64_t raw_size, std::uint64_t most, Code code,
-                   const char *part) {
-  const char *fault = nullptr;
-  if (!is_frame(stored) || ZSTD_findFrameCompressedSize(stored.data, stored.size) != stored.size) {
-    fault = "not one whole zstd frame";
-  } else if (ZSTD_getFrameContentSize(stored.data, stored.size) != raw_size) {
-    fault = "the frame does not have the recorded raw size";
-  } else if (raw_size > most) {
-    fault = "the frame is too small, or what it holds too large";
-  }
-  return fault == nullptr ? Status() : Status::error(code, {part, ": ", fault});
-}
-
-Status decode_zstd(ZSTD_DCtx *context, View base, View stored, std::uint64_t raw_size, Bytes *out) {
-  const std::uint64_t most = kMaxExpansion * stored.size;
-  Status status = check_frame(stored, raw_size, most, Code::blob_corrupt, "blob");
-  if (!status.ok()) return status;
-  if (raw_size > out->capacity()) out->clear();  // its old content need not be moved
-  out->resize(static_cast<std::size_t>(raw_size));
-  const std::size_t got = ZSTD_decompress_usingDict(context, out->data(), out->size(), stored.data,
-                                                    stored.size, base.data, base.size);
-  return got == raw_size ? Status() : blob_error(ZSTD_getErrorName(got));
-}
 
 // Returns whether `bytes` hold the blob already: variants of a program often share a binary, and a
 // hash costs a tenth of decoding.
@@ -89,12 +50,7 @@ struct Pack::Decoder {
     View raw;
   };
 
-  Decoder() : context(ZSTD_createDCtx()) {}
-  Decoder(const Decoder &) = delete;
-  Decoder &operator=(const Decoder &) = delete;
-  ~Decoder() { ZSTD_freeDCtx(context); }
-
-  ZSTD_DCtx *context;
+  FrameDecoder frames;
   Bytes stored;
   Base bases[kMaxBases];  // indexed by how many blobs lie between the base and the requested blob
 };
@@ -196,18 +152,7 @@ Status Pack::unpack(View stored, std::uint64_t limit, Code malformed,
                     std::unique_ptr<std::uint8_t[]> *own, View *out) const {
   *out = stored;
   if ((superblock_.incompat & kIncompatFrames) == 0 || !is_frame(stored)) return {};
-  const auto size = static_cast<std::size_t>(ZSTD_getFrameContentSize(stored.data, stored.size));
-  const std::uint64_t most = std::min(limit, kMaxFrameGrowth * stored.size);
-  Status status = check_frame(stored, size, most, malformed, "pack");
-  if (!status.ok()) return status;
-  std::unique_ptr<std::uint8_t[]> raw(new (std::nothrow) std::uint8_t[size]);
-  if (!raw) return no_memory();
-  *out = {raw.get(), size};
-  if (ZSTD_decompress(raw.get(), out->size, stored.data, stored.size) != out->size) {
-    return Status::error(malformed, "a frame is damaged");
-  }
-  *own = std::move(raw);
-  return {};
+  return unpack_part(stored, limit, malformed, own, out);
 }
 
 View Pack::root_bytes() const {
@@ -353,7 +298,7 @@ Status Pack::decode(Decoder *decoder, BlobRef blob, unsigned depth, Bytes *scrat
   }
   View stored;
   if (Status s = stored_bytes(blob, &decoder->stored, &stored); !s.ok()) return s;
-  const Status status = decode_zstd(decoder->context, base, stored, blob.raw_size(), scratch);
+  const Status status = decoder->frames.decode(base, stored, blob.raw_size(), scratch);
   *out = {scratch->data(), scratch->size()};
   return status;
 }
@@ -375,7 +320,7 @@ Status Pack::decode_blob(BlobRef blob, Bytes *scratch, View *out) const {
   } else {
     std::unique_ptr<Decoder> decoder(spare_decoder_.exchange(nullptr));
     if (!decoder) decoder.reset(new (std::nothrow) Decoder);
-    if (!decoder || decoder->context == nullptr) return no_memory();
+    if (!decoder) return no_memory();
     const Status status = decode(decoder.get(), blob, 0, scratch, &raw);
     decoder.reset(spare_decoder_.exchange(decoder.release()));
     if (!status.ok()) return status;
