@@ -382,10 +382,11 @@ void add_run(CLI::App &app, Command *command) {
   sub->add_option("--size", options->size, "WxH or WxHxD: work on generated input of this size")
       ->type_name("SIZE")
       ->excludes(image);
-  add_output_option(*sub, &options->output,
-                    "Result to write: NAME.png, of which several planes give NAME-x.png and "
-                    "NAME-y.png, or any other file for the bytes, one plane after the other",
-                    "FILE");
+  add_output_option(
+      *sub, &options->output,
+      "Where to write the result: NAME.png is a picture (of several planes NAME-x.png, "
+      "NAME-y.png); any other file gets the bytes, one plane after the other",
+      "FILE");
   add_report_option(*sub, &options->report, "Write the load report here, as one line of JSON");
   sub->add_option("--parameter", options->parameters,
                   "Use VALUE instead of the default, or X,Y,... for several components; repeatable")

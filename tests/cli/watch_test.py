@@ -267,6 +267,23 @@ class Watch(unittest.TestCase):
         self.assertEqual(machine.pack(), broken)
 
 
+class Apart(unittest.TestCase):
+    def test_each_program_says_if_the_other_is_not_beside_it(self):
+        machine = Machine(jobs=1)
+        self.addCleanup(machine.temporary.cleanup)
+        for name in ("kiln", "kiln-fleet"):
+            (machine.folder / name).mkdir()
+            shutil.copy(Path(KILN).with_name(name), machine.folder / name / name)
+        for words in (("fleet", "watch", "--state", "state"), ("fleet",), ("help", "fleet")):
+            _, err = machine.run(machine.folder / "kiln/kiln", *words,
+                                 code=0 if words[0] == "help" else 5)
+            if words[0] != "help":
+                self.assertIn("kiln-fleet is not beside kiln", err)
+        _, err = machine.run(machine.folder / "kiln-fleet/kiln-fleet", "watch", "--state", "state",
+                             "--pack", "app.kiln", "--base", "base.kiln", code=5)
+        self.assertIn("there is no kiln beside kiln-fleet", err)
+
+
 class Kept(unittest.TestCase):
     def test_the_targets_of_few_old_keys_stay(self):
         machine = Machine(jobs=1)

@@ -11,6 +11,8 @@
 namespace kiln::cli {
 namespace {
 
+using nlohmann::json;
+
 struct FleetArguments {
   std::vector<std::string> packs, inventories, reports;
   std::optional<double> min;  // percent
@@ -47,13 +49,13 @@ int judge(const FleetArguments &arguments, const builder::FleetReport &report) {
   return kSomeFailed;
 }
 
-// Writes the pack without the targets that none of the devices takes.
-Status write_slice(const FleetArguments &arguments, const builder::FleetReport &report,
-                   const packs::Contents &contents) {
+// Writes the pack without the targets that no device takes; returns the number of the others.
+Result<std::size_t> write_slice(const FleetArguments &arguments, const builder::FleetReport &report,
+                                const packs::Contents &contents) {
   if (report.faults != 0) {
-    return {Code::bad_input, arguments.output +
-                                 ": not written, since a broken line may be of a device that takes "
-                                 "a target"};
+    return Status(Code::bad_input,
+                  arguments.output +
+                      ": not written, since a broken line may be of a device that takes a target");
   }
   std::vector<builder::FleetDevice> devices;
   for (const builder::FleetPair &pair : report.pairs) devices.push_back(pair.device);
@@ -61,10 +63,8 @@ Status write_slice(const FleetArguments &arguments, const builder::FleetReport &
   const packs::Contents slice =
       builder::cut_contents(contents, builder::cut_of(contents, match, devices));
   const Status status = write_output(slice, arguments.output, {.purpose = packs::Purpose::ready});
-  if (status.ok())
-    complain(fmt::format("{}: {} of {}", arguments.output, slice.targets.size(),
-                         count(contents.targets.size(), "target")));
-  return status;
+  if (!status.ok()) return status;
+  return slice.targets.size();
 }
 
 int run(const FleetArguments &arguments) {
@@ -92,14 +92,16 @@ int run(const FleetArguments &arguments) {
     const Status s = builder::write_whole_file(arguments.html, builder::fleet_report_page(*report));
     if (!s.ok()) return fail(as_failed(s));
   }
+  json shown = builder::fleet_report_json(*report);
+  std::string text = builder::fleet_report_text(*report);
   if (!arguments.output.empty()) {
-    if (Status s = write_slice(arguments, *report, packs[0].contents); !s.ok()) return fail(s);
+    const auto kept = write_slice(arguments, *report, packs[0].contents);
+    if (!kept.ok()) return fail(kept.status());
+    shown["slice"] = {{"output", arguments.output}, {"targets", *kept}};
+    text += fmt::format("\n{}: {} of {}\n", arguments.output, *kept,
+                        count(packs[0].contents.targets.size(), "target"));
   }
-  if (arguments.json) {
-    print(builder::fleet_report_json(*report));
-  } else {
-    print(builder::fleet_report_text(*report));
-  }
+  arguments.json ? print(shown) : print(text);
   return judge(arguments, *report);
 }
 

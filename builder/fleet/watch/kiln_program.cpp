@@ -2,7 +2,10 @@
 // Runs kiln, and reads the JSON that it prints.
 #include "builder/fleet/watch/kiln_program.hpp"
 
+#include <filesystem>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "builder/base/this_process.hpp"
 #include "builder/process/run_tool.hpp"
@@ -30,6 +33,9 @@ Result<json> call_kiln(std::vector<std::string> words, const std::string &store 
                        bool may_fail_in_part = false) {
   ProcessRequest request;
   request.program = executable_folder() / "kiln";
+  if (std::error_code error; !std::filesystem::exists(request.program, error)) {
+    return Status(Code::no_device, "there is no kiln beside kiln-fleet, which starts it");
+  }
   request.arguments = std::move(words);
   request.arguments.emplace_back("--json");
   request.environment.emplace_back("KILN_STORE", store);
@@ -39,11 +45,9 @@ Result<json> call_kiln(std::vector<std::string> words, const std::string &store 
     json printed = json::parse(ended.out, nullptr, false);
     if (printed.is_object()) return printed;
   }
-  constexpr int kNotExecuted = 127;
-  if (!exited || ended.code == kNotExecuted) {
-    return Status(Code::failed, request.program.string() + ": " + ended.reason);
-  }
-  return Status(code_of(ended.code), "");
+  if (exited && ended.code != kDone) return Status(code_of(ended.code), "");
+  return Status(Code::failed,
+                fmt::format("kiln {}: {}, and no JSON", request.arguments.front(), ended.reason));
 }
 
 std::vector<std::string> build_words(const BuildCall &call) {

@@ -12,9 +12,9 @@
 
 namespace kiln::builder {
 
-// A command that failed has said why on standard error, which it shares with this process: its
-// status has no message, and the code of the failure that ends kiln with that exit code. The caller
-// is single-threaded.
+// Each function runs one command, and fails if that fails. What the command has said on standard
+// error, which this process shares with it, the status does not say again: its message is empty.
+// The status's code is one that ends kiln with the same exit code. The caller is single-threaded.
 
 // A device, as `kiln devices` tells.
 struct KnownDevice {
@@ -28,6 +28,7 @@ struct KnownDevices {
   std::vector<KnownDevice> devices{};
   std::vector<std::string> libraries{};  // files that their drivers had loaded
 };
+// Lists the devices that a selector names, as `kiln devices --device` does.
 Result<KnownDevices> ask_devices(const std::string &selector);
 
 // How `kiln build` is called for a pack of other people's, whose binaries serve whatever they were
@@ -35,7 +36,7 @@ Result<KnownDevices> ask_devices(const std::string &selector);
 struct BuildCall {
   std::string pack;  // has the programs, and gets the binaries
   std::string selector;
-  std::string references;  // folder; empty: that of the pack
+  std::string references;  // folder in which they lie
   std::string store;       // file
   std::vector<std::string> options{};
 };

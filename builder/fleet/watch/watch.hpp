@@ -30,7 +30,7 @@ struct WatchOptions {
   bool ask = false;        // ask the devices although nothing has changed
   std::string folder;      // of Mesa's cache, or "none"; empty: Mesa's own
   bool full_speed = false;
-  std::string references{};          // folder; empty: that of the pack with the programs
+  std::string references{};  // folder in which they lie; empty: where the programs' pack lies
   std::vector<std::string> build{};  // other options of `kiln build`
 };
 
