@@ -20,7 +20,7 @@ import zipfile
 SOURCE = pathlib.Path(__file__).resolve().parents[1]
 COMPONENTS = ("kiln_runtime", "kiln_builder", "kiln_layer", "kiln_python")
 # Which installed files the wheel has, and where: as the module, the program and the layer look for
-# them (kiln/_native.py, builder/cli/layer_options.cpp, builder/cli/build.cpp).
+# them (kiln/_native.py, builder/cli/shared/layer_options.cpp, builder/cli/build.cpp).
 PLACES = (
     (r"lib\w*/(?:[\w.-]+/)?kiln/python/(kiln/\w+\.py)", r"\1"),
     (r"lib\w*/(?:[\w-]+/)?(libkiln_(?:runtime|recorded)\.so\.\d+)", r"kiln/\1"),

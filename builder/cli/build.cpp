@@ -11,15 +11,15 @@
 
 #include "builder/base/table.hpp"
 #include "builder/base/this_process.hpp"
-#include "builder/cli/common.hpp"
-#include "builder/cli/common_options.hpp"
-#include "builder/cli/compiling.hpp"
-#include "builder/cli/parse.hpp"
+#include "builder/cli/shared/common.hpp"
+#include "builder/cli/shared/common_options.hpp"
+#include "builder/cli/shared/compiling.hpp"
+#include "builder/cli/shared/parse.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/jobs/build_observer.hpp"
 #include "builder/jobs/device_build.hpp"
-#include "builder/jobs/earlier.hpp"
+#include "builder/jobs/earlier_binaries.hpp"
 #include "builder/jobs/plan.hpp"
 #include "builder/store/maintenance.hpp"
 #include "builder/virtual/virtual_devices.hpp"
@@ -154,14 +154,14 @@ Result<std::vector<builder::DeviceInfo>> find_all_devices(const BuildArguments &
   return Status(Code::no_device, text);
 }
 
-// Returns the pack at the output's path; an empty pack if there is no file. Fails as open_pack()
+// Returns the pack at the output's path; an empty pack if there is no file. Fails as read_pack()
 // does for any other file, which may hold data that cannot be made again.
 Result<packs::Contents> earlier_contents(const BuildArguments &options) {
   if (options.build.store.fresh || options.output.empty() ||
       !std::filesystem::exists(options.output)) {
     return packs::Contents{};
   }
-  auto open = open_pack(options.output);
+  auto open = read_pack(options.output);
   if (open.ok()) return std::move(open->contents);
   Status status = open.status();
   status.message += "\nkiln: it is not replaced; give another output, or --fresh";
@@ -244,7 +244,7 @@ void print_plan(const BuildArguments &options, const packs::Contents &base,
   std::string text;
   std::size_t other_shards = 0;
   for (std::size_t i = 0; i < plan.size(); ++i) {
-    const builder::Job &job = plan[i];
+    const builder::PlannedJob &job = plan[i];
     if (job.need == builder::Need::other_shard) {
       ++other_shards;
       continue;

@@ -7,15 +7,15 @@
 
 #include <fmt/format.h>
 
-#include "builder/application/spool.hpp"
 #include "builder/base/whole_file.hpp"
-#include "builder/cli/common_options.hpp"
-#include "builder/cli/compiling.hpp"
-#include "builder/compile/prove_text.hpp"
+#include "builder/cli/shared/common_options.hpp"
+#include "builder/cli/shared/compiling.hpp"
+#include "builder/compile/check_text.hpp"
 #include "builder/compile/recorded_parameters.hpp"
 #include "builder/inspect/pack_check.hpp"
 #include "builder/manifest/sources.hpp"
 #include "builder/store/store.hpp"
+#include "builder/under_layer/spool.hpp"
 #include "kiln/packs/pack.hpp"
 
 namespace kiln::cli {
@@ -74,7 +74,7 @@ std::optional<Input> read_recorded(const std::string &folder, const HostTools &t
         count(spool->changing.size(), "program"), folder));
   }
   Input input{std::move(spool->contents), {}, {}};
-  const auto unproven = builder::prove_spool(folder, tools.clang, &input.contents);
+  const auto unproven = builder::check_spool_texts(folder, tools.clang, &input.contents);
   if (!unproven.ok()) {
     const bool no_clang = unproven.status().code == Code::not_found;
     if (no_clang) pass_on(unproven.status().message);

@@ -2,7 +2,7 @@
 // kiln devices: identities of this machine's devices.
 #include <fmt/format.h>
 
-#include "builder/cli/common_options.hpp"
+#include "builder/cli/shared/common_options.hpp"
 #include "kiln/packs/text.hpp"
 #include "runtime/load/rungs.hpp"
 

@@ -11,16 +11,16 @@
 
 #include <fmt/format.h>
 
-#include "builder/application/overlay_folder.hpp"
-#include "builder/application/report_sum.hpp"
 #include "builder/base/names.hpp"
 #include "builder/base/this_process.hpp"
-#include "builder/cli/layer_options.hpp"
+#include "builder/cli/shared/layer_options.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/machine/platforms.hpp"
 #include "builder/process/child_result.hpp"
 #include "builder/process/run_tool.hpp"
 #include "builder/process/temporary_folder.hpp"
+#include "builder/under_layer/overlay_folder.hpp"
+#include "builder/under_layer/report_sum.hpp"
 #include "kiln/packs/pack_folder.hpp"
 
 namespace kiln::cli {
@@ -207,7 +207,7 @@ std::size_t served_by(const packs::Contents &contents, const builder::DeviceInfo
 
 void look_at_pack(const std::string &path, const std::vector<builder::DeviceInfo> &devices,
                   json *packs, Findings *findings) {
-  const auto open = open_pack(path);
+  const auto open = read_pack(path);
   if (!open.ok()) {
     findings->blame(open.status().message);
     packs->push_back({{"path", path}, {"error", open.status().message}});

@@ -2,8 +2,8 @@
 // kiln explain: which rung a load takes, and why not a higher one.
 #include <fmt/format.h>
 
-#include "builder/cli/common_options.hpp"
-#include "builder/cli/load_options.hpp"
+#include "builder/cli/shared/common_options.hpp"
+#include "builder/cli/shared/load_options.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/run/dry_run_text.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 // Shows for each program which rung would serve it, and what the driver would have to compile.
 int explain_all(const LoadOptions &options, bool as_json) {
-  if (const auto pack = open_pack(options.pack_path); !pack.ok()) return fail(pack.status());
+  if (const auto pack = read_pack(options.pack_path); !pack.ok()) return fail(pack.status());
   const auto request = make_request(options);
   if (!request.ok()) return fail(request.status());
   const auto reports = builder::dry_run_loads(*request);

@@ -12,7 +12,7 @@
 #endif
 
 #include "builder/base/this_process.hpp"
-#include "builder/cli/parse.hpp"
+#include "builder/cli/shared/parse.hpp"
 #include "builder/jobs/posed_jobs.hpp"
 #include "builder/machine/virtual_device.hpp"
 #include "builder/process/foreground.hpp"

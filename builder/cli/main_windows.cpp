@@ -8,7 +8,7 @@
 #include <io.h>
 #include <sodium.h>
 
-#include "builder/cli/parse.hpp"
+#include "builder/cli/shared/parse.hpp"
 #include "packs/base/windows.hpp"
 
 #include <shellapi.h>

@@ -10,14 +10,14 @@
 
 #include <fmt/format.h>
 
-#include "builder/application/overlay_build.hpp"
-#include "builder/application/overlay_folder.hpp"
-#include "builder/cli/common_options.hpp"
-#include "builder/cli/compiling.hpp"
+#include "builder/cli/shared/common_options.hpp"
+#include "builder/cli/shared/compiling.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/process/temporary_folder.hpp"
 #include "builder/sign/minisign.hpp"
+#include "builder/under_layer/overlay_build.hpp"
+#include "builder/under_layer/overlay_folder.hpp"
 #include "kiln/overlay.h"
 #include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/writer.hpp"

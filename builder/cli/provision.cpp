@@ -4,13 +4,13 @@
 // that the drivers' own caches and an overlay hold the code that the drivers compile.
 #include <fmt/format.h>
 
-#include "builder/application/layer_environment.hpp"
 #include "builder/base/table.hpp"
-#include "builder/cli/common_options.hpp"
+#include "builder/cli/shared/common_options.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/finish/warm.hpp"
 #include "builder/machine/opened_device.hpp"
 #include "builder/sign/public_keys.hpp"
+#include "builder/under_layer/layer_environment.hpp"
 #include "runtime/provision/mesa_cache.hpp"
 #include "runtime/provision/mesa_provision.hpp"
 
@@ -63,7 +63,7 @@ nlohmann::json devices_here(const packs::Contents &contents) {
 }
 
 // Puts the pack's entries where Mesa reads them, and describes that in `answer` and `text`.
-int install(const ProvisionArguments &options, const OpenPack &open, nlohmann::json *answer,
+int install(const ProvisionArguments &options, const PackFile &open, nlohmann::json *answer,
             std::string *text) {
   runtime::MesaEntries entries;
   runtime::ProvisionResult result;
@@ -145,7 +145,7 @@ int launch(const ProvisionArguments &options, const packs::Contents &contents,
 }
 
 int provision(const ProvisionArguments &options) {
-  auto open = open_pack(options.pack);
+  auto open = read_pack(options.pack);
   if (!open.ok()) return fail(open.status());
   if (Status s = options.keys.check(options.pack, &open->pack); !s.ok()) return fail(s);
   nlohmann::json answer;

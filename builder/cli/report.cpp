@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln report: sums the lines that the layer, the Python module and the runtime appended to
 // reports.
-#include "builder/application/report_sum.hpp"
-#include "builder/cli/common_options.hpp"
+#include "builder/cli/shared/common_options.hpp"
+#include "builder/under_layer/report_sum.hpp"
 
 namespace kiln::cli {
 namespace {

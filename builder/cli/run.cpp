@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 
 #include "builder/base/whole_file.hpp"
-#include "builder/cli/common_options.hpp"
-#include "builder/cli/load_options.hpp"
+#include "builder/cli/shared/common_options.hpp"
+#include "builder/cli/shared/load_options.hpp"
 #include "builder/problem/plane.hpp"
 #include "builder/problem/png.hpp"
-#include "builder/run/checked_run.hpp"
-#include "builder/run/opened_pack.hpp"
+#include "builder/run/pack_on_device.hpp"
+#include "builder/run/rung_runs.hpp"
 #include "builder/run/work.hpp"
 #include "kiln/packs/path.hpp"
 

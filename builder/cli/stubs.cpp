@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/whole_file.hpp"
-#include "builder/cli/common_options.hpp"
+#include "builder/cli/shared/common_options.hpp"
 #include "builder/stubs/stubs.hpp"
 
 namespace kiln::cli {
@@ -16,7 +16,7 @@ struct StubsArguments {
 };
 
 int run(const StubsArguments &options) {
-  const auto open = open_pack(options.pack);
+  const auto open = read_pack(options.pack);
   if (!open.ok()) return fail(open.status());
   if (Status s = check_output(options.output, {options.pack}); !s.ok()) return fail(s);
   builder::StubRequest request;

@@ -10,16 +10,16 @@
 
 #include <fmt/format.h>
 
-#include "builder/application/record_summary.hpp"
-#include "builder/application/report_sum.hpp"
 #include "builder/base/table.hpp"
-#include "builder/cli/layer_options.hpp"
-#include "builder/cli/parse.hpp"
-#include "builder/cli/supervised.hpp"
+#include "builder/cli/shared/layer_options.hpp"
+#include "builder/cli/shared/parse.hpp"
+#include "builder/cli/shared/supervised.hpp"
 #include "builder/machine/driver_caches.hpp"
 #include "builder/process/child_result.hpp"
 #include "builder/process/foreground.hpp"
 #include "builder/process/temporary_folder.hpp"
+#include "builder/under_layer/record_summary.hpp"
+#include "builder/under_layer/report_sum.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -57,7 +57,7 @@ Result<std::string> choose_output(const TryArguments &arguments) {
   }
   if (Status s = check_output(path, {}); !s.ok()) return s;
   if (!exists) return path;
-  const auto earlier = open_pack(path);  // as 'kiln build' does, but before anything runs
+  const auto earlier = read_pack(path);  // as 'kiln build' does, but before anything runs
   if (earlier.ok()) return path;
   return Status(earlier.status().code,
                 earlier.status().message + "\nkiln: it is not replaced; give another output");

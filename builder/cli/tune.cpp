@@ -8,8 +8,8 @@
 
 #include "builder/base/names.hpp"
 #include "builder/base/table.hpp"
-#include "builder/cli/common_options.hpp"
-#include "builder/cli/compiling.hpp"
+#include "builder/cli/shared/common_options.hpp"
+#include "builder/cli/shared/compiling.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/tune/tune.hpp"
 
@@ -159,7 +159,7 @@ Result<packs::Contents> latest_contents(const std::string &input, const std::str
                                         const packs::Contents &read) {
   std::error_code ignored;
   if (!std::filesystem::equivalent(input, output, ignored)) return read;
-  auto open = open_pack(input);
+  auto open = read_pack(input);
   if (!open.ok()) return open.status();
   return std::move(open->contents);
 }
@@ -186,7 +186,7 @@ int run(const TuneArguments &options) {
   const auto tune = parse(options);
   if (!tune.ok()) return fail(tune.status());
   if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
-  auto open = open_pack(options.tune.pack_path);
+  auto open = read_pack(options.tune.pack_path);
   if (!open.ok()) return fail(open.status());
   packs::Contents &contents = open->contents;
   if (Status s = knows_names(contents, options); !s.ok()) return fail(s);

@@ -12,9 +12,9 @@
 
 #include <fmt/format.h>
 
+#include "builder/compile/check_text.hpp"
 #include "builder/compile/host_compile.hpp"
 #include "builder/compile/host_store.hpp"
-#include "builder/compile/prove_text.hpp"
 #include "builder/compile/spirv.hpp"
 #include "builder/manifest/variant.hpp"
 #include "builder/problem/parameter_value.hpp"
@@ -309,8 +309,8 @@ Status HostStep::prove(const VariantJob &job) {
   std::call_once(proof.once, [&] {
     const VariantJob &first = *proof.job;
     proof.status =
-        prove_source(toolchain_.clang, {first.variant.source, first.program.include_dirs,
-                                        first.variant.record.options, first.sources.packed});
+        check_source_text(toolchain_.clang, {first.variant.source, first.program.include_dirs,
+                                             first.variant.record.options, first.sources.packed});
   });
   return proof.status;
 }

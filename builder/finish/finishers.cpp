@@ -66,37 +66,36 @@ json link_also(const runtime::Device &device, const packs::Variant &variant,
 }
 
 // Makes the PTX, and the cubin if finishing is requested.
-json make_linked(const runtime::Device &device, const JobRequest &request, packs::Bytes ptx) {
+json make_linked(const runtime::Device &device, const Job &job, packs::Bytes ptx) {
   json answer = json::object();
   packs::Finish finish{Finality::no, kPtx};
   finish.driver = device.identity.text(runtime::Field::driver_version);
-  if (request.finish) {
-    const auto cubin = link(device, request.variant, ptx, device.capabilities.compute_capability);
+  if (job.finish) {
+    const auto cubin = link(device, job.variant, ptx, device.capabilities.compute_capability);
     if (cubin.ok()) answer["binary"] = to_json(*cubin);
     // Name the linker only if it ran: then a later build, on a machine that has one, tries again.
     if (cubin.ok() || cubin.status().code == Code::opencl) finish.finisher = kLinker;
     if (!cubin.ok()) finish.why_not = "it could not be finished: " + cubin.status().message;
   }
-  for (const std::uint32_t compute_capability : request.gpu_archs) {
-    answer["also"].push_back(link_also(device, request.variant, ptx, compute_capability));
+  for (const std::uint32_t compute_capability : job.gpu_archs) {
+    answer["also"].push_back(link_also(device, job.variant, ptx, compute_capability));
   }
-  answer["intermediate"] = to_json(with_finish(request.variant, std::move(ptx), std::move(finish)));
+  answer["intermediate"] = to_json(with_finish(job.variant, std::move(ptx), std::move(finish)));
   return answer;
 }
 
 // Returns the work-group sizes to make code for. Repeats recorded launches here: PoCL puts their
 // code into the binary, including code for sizes that PoCL chose itself.
-std::vector<LaunchSize> sizes_to_have(const runtime::Device &device, const JobRequest &request,
+std::vector<LaunchSize> sizes_to_have(const runtime::Device &device, const Job &job,
                                       const runtime::BuiltProgram &built) {
-  const auto recorded = recorded_launches(request.variant);
+  const auto recorded = recorded_launches(job.variant);
   if (recorded.ok() && !recorded->empty()) {
-    const std::vector<RecordedLaunch> tuned = tuned_launches(*recorded, request.tuned);
+    const std::vector<RecordedLaunch> tuned = tuned_launches(*recorded, job.tuned);
     FirstLaunch ignored;
     Status s(Code::process, "an earlier try ended the process");
-    if (request.repeat_launches) {
+    if (job.repeat_launches) {
       s = launch_recorded(device, built.program.get(), *recorded, tuned,
-                          longest_launch(request.build_microseconds, request.limits.timeout),
-                          &ignored);
+                          longest_launch(job.build_microseconds, job.limits.timeout), &ignored);
     }
     std::vector<RecordedLaunch> all = *recorded;
     all.insert(all.end(), tuned.begin(), tuned.end());
@@ -108,7 +107,7 @@ std::vector<LaunchSize> sizes_to_have(const runtime::Device &device, const JobRe
   for (const auto &kernel : built.kernels) {
     limits.push_back(runtime::query_limits(device, kernel.get()));
   }
-  const auto sizes = launch_sizes(request.program, request.variant, limits, request.tuned);
+  const auto sizes = launch_sizes(job.program, job.variant, limits, job.tuned);
   if (sizes.empty()) return sizes;
   setenv(kPoclSizes, pocl_sizes(sizes).c_str(), 1);
   return sizes;
@@ -118,13 +117,13 @@ std::vector<LaunchSize> sizes_to_have(const runtime::Device &device, const JobRe
 // program is first asked for its binary, and adds the code for those sizes. The program that gave
 // the sizes was asked already, so the binary comes from a second program. A process keeps the
 // variable's first value in PoCL; see needs_new_process().
-json make_with_sizes(const runtime::Device &device, const JobRequest &request,
+json make_with_sizes(const runtime::Device &device, const Job &job,
                      const runtime::BuiltProgram &built, packs::Bytes plain,
                      const std::function<runtime::BuildOutcome()> &build) {
   const auto start = Clock::now();
-  const auto sizes = sizes_to_have(device, request, built);
-  if (sizes.empty() && !request.variant.launches) {
-    return {{"binary", to_json(with_finish(request.variant, std::move(plain), {}))}};
+  const auto sizes = sizes_to_have(device, job, built);
+  if (sizes.empty() && !job.variant.launches) {
+    return {{"binary", to_json(with_finish(job.variant, std::move(plain), {}))}};
   }
   const runtime::BuildOutcome again = build();
   packs::Bytes bytes;
@@ -142,7 +141,7 @@ json make_with_sizes(const runtime::Device &device, const JobRequest &request,
       finish.local_sizes.push_back(local);
     }
   }
-  return {{"binary", to_json(with_finish(request.variant, std::move(bytes), std::move(finish)))}};
+  return {{"binary", to_json(with_finish(job.variant, std::move(bytes), std::move(finish)))}};
 }
 
 }  // namespace
@@ -161,10 +160,10 @@ json to_json(const packs::Binary &binary) {
            {"local_sizes", f.local_sizes},
            {"proof", f.proof},
            {"unproven", f.unproven}};
-  if (binary.auxiliary) {
-    packs::Bytes auxiliary;
-    (void)binary.auxiliary->read(&auxiliary);
-    out["auxiliary"] = json::binary(std::move(auxiliary));
+  if (binary.cache_entries) {
+    packs::Bytes cache_entries;
+    (void)binary.cache_entries->read(&cache_entries);
+    out["cache_entries"] = json::binary(std::move(cache_entries));
   }
   return out;
 }
@@ -181,29 +180,29 @@ packs::Binary binary_from(const packs::Variant &variant, const json &in) {
                    in["local_sizes"].get<std::vector<std::array<std::uint32_t, 3>>>(),
                    in["proof"],
                    in["unproven"]};
-  if (in.contains("auxiliary")) {
-    const packs::Bytes &auxiliary = in["auxiliary"].get_binary();
-    binary.auxiliary = packs::BlobSource(auxiliary);
+  if (in.contains("cache_entries")) {
+    const packs::Bytes &cache_entries = in["cache_entries"].get_binary();
+    binary.cache_entries = packs::BlobSource(cache_entries);
   }
   return binary;
 }
 
 bool needs_new_process() { return std::getenv(kPoclSizes) != nullptr; }
 
-json make_binaries(const runtime::Device &device, const JobRequest &request,
+json make_binaries(const runtime::Device &device, const Job &job,
                    const runtime::BuiltProgram &built,
                    const std::function<runtime::BuildOutcome()> &build) {
   packs::Bytes plain;
   const Status status = program_binary(device, built.program.get(), &plain);
   if (!status.ok()) return to_json(status);
   switch (device.description.finishing) {
-    case runtime::Finishing::linker: return make_linked(device, request, std::move(plain));
+    case runtime::Finishing::linker: return make_linked(device, job, std::move(plain));
     case runtime::Finishing::launches:
-      if (request.finish) return make_with_sizes(device, request, built, std::move(plain), build);
+      if (job.finish) return make_with_sizes(device, job, built, std::move(plain), build);
       break;
     default: break;
   }
-  return {{"binary", to_json(with_finish(request.variant, std::move(plain), {}))}};
+  return {{"binary", to_json(with_finish(job.variant, std::move(plain), {}))}};
 }
 
 }  // namespace kiln::builder

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/base/builder_status.hpp"
-#include "builder/finish/job_request.hpp"
+#include "builder/finish/job.hpp"
 #include "runtime/load/build.hpp"
 
 namespace kiln::builder {
@@ -20,18 +20,18 @@ inline constexpr char kShaderCache[] = "mesa-shader-cache 1";
 inline constexpr char kNoLaunch[] = "no launch is known, so it was not finished";
 inline constexpr char kPtx[] = "the driver compiles this form whenever it loads it";
 
-// Convert a binary, with its finish and auxiliary blob, to JSON and back. The log and the kernels'
+// Convert a binary, with its finish and cache entries, to JSON and back. The log and the kernels'
 // info are other members of the same answer.
 nlohmann::json to_json(const packs::Binary &binary);
 packs::Binary binary_from(const packs::Variant &variant, const nlohmann::json &in);
 
 // Runs in the process that built the program. Takes the binary of `built` from the driver, calling
-// `build` if the finisher needs the program built again, and finishes it if the request says so.
+// `build` if the finisher needs the program built again, and finishes it if the job says so.
 // The answer has "binary", "intermediate" or both, and "also"; or it is a failed status
 // (child_process.hpp). A finisher that fails is no error: the driver's binary is kept, and its
 // `finish` says why it is not final. The same if no work-group size is known for which to finish
 // it.
-nlohmann::json make_binaries(const runtime::Device &device, const JobRequest &request,
+nlohmann::json make_binaries(const runtime::Device &device, const Job &job,
                              const runtime::BuiltProgram &built,
                              const std::function<runtime::BuildOutcome()> &build);
 

@@ -107,8 +107,8 @@ std::vector<std::string> mesa_places(const packs::Contents &contents) {
   };
   for (const packs::Target &target : contents.targets) {
     if (target.profile != "rusticl") continue;
-    add(target.auxiliary);
-    for (const packs::Binary &binary : target.binaries) add(binary.auxiliary);
+    add(target.cache_entries);
+    for (const packs::Binary &binary : target.binaries) add(binary.cache_entries);
   }
   return places;
 }

@@ -23,8 +23,8 @@ inline constexpr char kMesaRoot[] = "mesa_shader_cache_sf";
 // source to SPIR-V: loading a binary does not need it.
 std::vector<std::filesystem::path> mesa_databases(const std::filesystem::path &caches);
 
-// Returns the cache entries that Mesa makes when it opens the device, as an auxiliary blob of the
-// target; the blob may have no entries. They are left in `caches`, an empty folder. Fails with
+// Returns the cache entries that Mesa makes when it opens the device, as a blob of cache entries of
+// the target; the blob may have no entries. They are left in `caches`, an empty folder. Fails with
 // Code::process if the driver died, and with Code::failed if Mesa made no cache at all.
 Result<packs::Bytes> harvest_device_entries(const DeviceInfo &device,
                                             std::chrono::milliseconds timeout,
@@ -56,15 +56,16 @@ class MesaFiles {
   void keep();
   // Removes all files except the kept ones.
   void reset();
-  // Writes the entries of an auxiliary blob to the folder. From version 26 on Mesa's file names are
-  // longer than the keys in its databases: `names` are the new_names() from when the blob was
-  // taken. Leaves out entries that cannot be read or written: Mesa compiles them, which is noticed.
+  // Writes the entries of a blob of cache entries to the folder. From version 26 on Mesa's file
+  // names are longer than the keys in its databases: `names` are the new_names() from when the blob
+  // was taken. Leaves out entries that cannot be read or written: Mesa compiles them, which is
+  // noticed.
   void put(packs::View blob, const std::vector<std::string> &names = {});
 
   // Returns the files that Mesa wrote since reset(), except files from put(). Call await_mesa()
   // before.
   std::vector<std::string> new_names() const;
-  // Returns the new entries of `place`, "<driver's id>/<driver>", as an auxiliary blob of a
+  // Returns the new entries of `place`, "<driver's id>/<driver>", as a blob of cache entries of a
   // variant. Leaves out rusticl's own entries, from source to SPIR-V: loading a binary does not
   // need them.
   packs::Bytes take(std::string_view place) const;

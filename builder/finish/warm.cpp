@@ -9,7 +9,7 @@
 #include "builder/machine/driver_caches.hpp"
 #include "builder/machine/opened_device.hpp"
 #include "builder/process/fork_call.hpp"
-#include "builder/run/opened_pack.hpp"
+#include "builder/run/pack_on_device.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -18,7 +18,7 @@ using nlohmann::json;
 // Loads and launches the variant that the runtime chooses. Returns {"variant", "rung", "ms",
 // "launched"}, and after a failure its status.
 json start(const DeviceInfo &device, const packs::Program &program, const WarmOptions &options) {
-  OpenedPack opened;
+  PackOnDevice opened;
   kiln::LoaderOptions with;
   if (!options.overlay.empty()) with.use_overlay(options.overlay.c_str());
   Status status = opened.open(device, options.pack_path, with);

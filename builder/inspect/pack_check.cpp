@@ -56,8 +56,9 @@ class DeepCheck {
   void check_targets() {
     for (const packs::Target &target : contents_.targets) {
       check_key(target);
-      if (target.auxiliary) {
-        check_auxiliary(target_label(target) + ", auxiliary", target, *target.auxiliary);
+      if (target.cache_entries) {
+        check_cache_entries(target_label(target) + ", cache entries", target,
+                            *target.cache_entries);
       }
       for (const packs::Binary &b : target.binaries) check_binary(target, b, "");
       for (const packs::Binary &b : target.intermediates) check_binary(target, b, ", intermediate");
@@ -111,11 +112,11 @@ class DeepCheck {
       }
     }
     for (const packs::Target &target : contents_.targets) {
-      if (target.auxiliary) use(*target.auxiliary);
+      if (target.cache_entries) use(*target.cache_entries);
       for (const auto *binaries : {&target.binaries, &target.intermediates}) {
         for (const packs::Binary &binary : *binaries) {
           use(binary.blob);
-          if (binary.auxiliary) use(*binary.auxiliary);
+          if (binary.cache_entries) use(*binary.cache_entries);
         }
       }
     }
@@ -166,8 +167,8 @@ class DeepCheck {
     }
   }
 
-  void check_auxiliary(const std::string &what, const packs::Target &target,
-                       const packs::BlobSource &blob) {
+  void check_cache_entries(const std::string &what, const packs::Target &target,
+                           const packs::BlobSource &blob) {
     packs::Bytes bytes;
     if (target.profile != "rusticl" || !blob.read(&bytes).ok()) return;
     runtime::MesaBlob entries;
@@ -190,7 +191,8 @@ class DeepCheck {
     if (std::adjacent_find(sizes.begin(), sizes.end(), std::greater_equal<>()) != sizes.end()) {
       fault(what, "the work-group sizes that it holds code for do not rise");
     }
-    if (binary.auxiliary) check_auxiliary(what + ", auxiliary", target, *binary.auxiliary);
+    if (binary.cache_entries)
+      check_cache_entries(what + ", cache entries", target, *binary.cache_entries);
   }
 
   void check_tuning(const packs::Tuning &tuning) {
@@ -241,10 +243,10 @@ std::size_t blobs_of(const packs::Contents &contents) {
     }
   }
   for (const packs::Target &target : contents.targets) {
-    add(target.auxiliary);
+    add(target.cache_entries);
     for (const auto *binaries : {&target.binaries, &target.intermediates}) {
       blobs += binaries->size();
-      for (const packs::Binary &binary : *binaries) add(binary.auxiliary);
+      for (const packs::Binary &binary : *binaries) add(binary.cache_entries);
     }
   }
   return blobs;
@@ -306,11 +308,11 @@ class Checker {
     const std::string name = fmt::format("{}{} for {}", variant_label(contents_, binary.variant),
                                          kind, target_label(target));
     check(binary.blob, name);
-    check(binary.auxiliary, name + ", auxiliary");
+    check(binary.cache_entries, name + ", cache entries");
   }
 
   void check(const packs::Target &target) {
-    check(target.auxiliary, target_label(target) + ", auxiliary");
+    check(target.cache_entries, target_label(target) + ", cache entries");
     for (const packs::Binary &binary : target.binaries) {
       ++check_.binaries;
       check_.final += binary.finish.finality == packs::Finality::yes ? 1 : 0;

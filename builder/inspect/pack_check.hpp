@@ -30,7 +30,7 @@ struct DeepFindings {
 using CheckLaunches = std::function<Status(const packs::Variant &variant, std::string_view lines)>;
 
 // Checks keys, the facts of kernels, that work-group sizes rise, SPIR-V headers, recorded launches,
-// rusticl's auxiliary blobs, unreferenced blobs, and every reference. Skips unreadable blobs,
+// rusticl's cache entries, unreferenced blobs, and every reference. Skips unreadable blobs,
 // except when it looks for unreferenced ones. `contents` are the contents of `pack`. Fails if a
 // section cannot be read.
 Result<DeepFindings> check_deeply(const packs::Pack &pack, const packs::Contents &contents,

@@ -112,7 +112,7 @@ void add_targets(const packs::Contents &contents, const json &described, PackPar
     const json &shown = described[i];
     json fields = members_without(shown, {"label", "key", "identity", "binaries", "intermediates"});
     for (const auto &[fact, value] : target.identity) fields["identity." + fact] = value;
-    fields["auxiliary"] = name_of_blob(target.auxiliary);
+    fields["cache_entries"] = name_of_blob(target.cache_entries);
     (*parts)[{kTargetPart, {target.key}}] = {
         fmt::format("{} {}", target_label(target), hash_digits(packs::xxh3(target.key))),
         std::move(fields), target.binaries.size() + target.intermediates.size()};

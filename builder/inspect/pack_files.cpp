@@ -46,8 +46,8 @@ Status with_code(const Status &status) {
           fmt::format("{} [{}]", printable_line(status.message), packs::code_name(status.code))};
 }
 
-Result<OpenPack> open_pack(const std::string &path) {
-  OpenPack result;
+Result<PackFile> read_pack(const std::string &path) {
+  PackFile result;
   Status status = packs::Pack::open_file(path.c_str(), &result.pack);
   if (status.ok()) {
     status = packs::read_contents(result.pack, &result.contents);
@@ -61,8 +61,8 @@ Status in_pack(const std::string &path, const Status &status) {
   return with_code({status.code, path + ": " + status.message});
 }
 
-Result<OpenPack> open_checked_pack(const std::string &path) {
-  auto open = open_pack(path);
+Result<PackFile> read_checked_pack(const std::string &path) {
+  auto open = read_pack(path);
   if (!open.ok()) return open;
   if (Status s = check_variants(open->contents); !s.ok()) return in_pack(path, s);
   return open;

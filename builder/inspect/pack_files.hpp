@@ -13,22 +13,22 @@
 
 namespace kiln::builder {
 
-struct OpenPack {
+struct PackFile {
   std::shared_ptr<const packs::Pack> pack;
   packs::Contents contents;
 };
 
 // Reads a pack with every section. Fails with the code of the pack's fault, whose name ends the
 // message.
-Result<OpenPack> open_pack(const std::string &path);
+Result<PackFile> read_pack(const std::string &path);
 // Returns the status with the name of the file at the beginning of its message, and the name of the
 // code at the end.
 Status in_pack(const std::string &path, const Status &status);
 // Adds the name of the code to the end of the message, which becomes printable.
 Status with_code(const Status &status);
-// Reads a pack as open_pack() does, for commands that trust the hashes and names of programs. Also
+// Reads a pack as read_pack() does, for commands that trust the hashes and names of programs. Also
 // fails with Code::conflict if check_variants() does.
-Result<OpenPack> open_checked_pack(const std::string &path);
+Result<PackFile> read_checked_pack(const std::string &path);
 // Checks that the pack has the program. Fails with Code::bad_argument; the message names `pack`,
 // the file, and lists its programs.
 Status check_program(const packs::Contents &contents, const std::string &pack,

@@ -181,7 +181,7 @@ json binary_json(const packs::Contents &contents, const packs::Binary &binary) {
   return {{"variant", variant_label(contents, binary.variant)},
           {"variant_hash", packs::hex(binary.variant)},
           {"blob", blob_json(binary.blob)},
-          {"auxiliary", optional_blob(binary.auxiliary)},
+          {"cache_entries", optional_blob(binary.cache_entries)},
           {"provenance",
            {{"build_log", binary.build_log},
             {"kernels", kernels},

@@ -20,7 +20,8 @@ namespace {
 using nlohmann::json;
 
 constexpr const char *kBlobKindNames[kBlobKinds] = {
-    "source", "il", "launches", "binaries", "intermediates", "auxiliary", "dictionaries", "unused"};
+    "source",        "il",           "launches", "binaries", "intermediates",
+    "cache_entries", "dictionaries", "unused"};
 constexpr const char *kCodecNames[] = {"raw", "zstd", "zstd with a base"};
 
 // A blob of the file; several tables may refer to it.
@@ -74,7 +75,8 @@ class BlobUses {
     }
     for (std::size_t i = 0; i < contents.targets.size(); ++i) {
       const packs::Target &target = contents.targets[i];
-      if (target.auxiliary) use(*target.auxiliary, BlobKind::auxiliary).targets.insert(i);
+      if (target.cache_entries)
+        use(*target.cache_entries, BlobKind::cache_entries).targets.insert(i);
       for (const packs::Binary &b : target.binaries) use_binary(b, BlobKind::binary, i);
       for (const packs::Binary &b : target.intermediates) use_binary(b, BlobKind::intermediate, i);
     }
@@ -95,7 +97,7 @@ class BlobUses {
       if (program != programs_.end()) blob->programs.insert(program->second);
     };
     add_owner(&use(binary.blob, kind));
-    if (binary.auxiliary) add_owner(&use(*binary.auxiliary, BlobKind::auxiliary));
+    if (binary.cache_entries) add_owner(&use(*binary.cache_entries, BlobKind::cache_entries));
   }
 
   StoredBlobs *blobs_;
@@ -114,7 +116,7 @@ void count_bytes(const packs::Layout &layout, std::uint64_t pack_size, StoredBlo
   sizes->superblock = packs::kSuperblockSize;
   parts.insert({layout.root.offset, {layout.root.size, &sizes->root}});
   for (std::size_t i = 0; i < layout.sections.size(); ++i) {
-    const packs::Place &place = layout.sections[i].place;
+    const packs::ByteRange &place = layout.sections[i].place;
     parts.insert({place.offset, {place.size, &sizes->targets[i].section}});
   }
   for (auto &[offset, blob] : *blobs) parts.insert({offset, {blob.stored, &blob.stored}});

@@ -21,7 +21,7 @@ enum class BlobKind : std::uint8_t {
   launches,
   binary,
   intermediate,
-  auxiliary,
+  cache_entries,
   dictionary,  // only used to code other blobs
   unused       // in a table of blobs, but nothing refers to it
 };

@@ -22,7 +22,7 @@ const char *name_of(How how) {
   }
 }
 
-json job_json(const ObservedJob &job) {
+json job_json(const JobLabel &job) {
   return {{"job", job.number},
           {"program", job.program},
           {"variant", job.variant},
@@ -48,15 +48,15 @@ void BuildEvents::planned(const PlanCounts &counts, std::size_t workers) {
                         {"workers", workers}});
 }
 
-void BuildEvents::started(const ObservedJob &job, std::size_t worker) {
+void BuildEvents::started(const JobLabel &job, std::size_t worker) {
   json members = job_json(job);
   members["worker"] = worker;
   write_event("started", std::move(members));
 }
 
-void BuildEvents::waiting(const ObservedJob &job) { write_event("waiting", job_json(job)); }
+void BuildEvents::waiting(const JobLabel &job) { write_event("waiting", job_json(job)); }
 
-void BuildEvents::ended(const ObservedJob &job, const JobEnd &end) {
+void BuildEvents::ended(const JobLabel &job, const JobEnd &end) {
   json members = job_json(job);
   members["how"] = name_of(end.how);
   if (end.how == How::compiled) members["milliseconds"] = end.took.count();

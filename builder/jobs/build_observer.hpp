@@ -19,7 +19,7 @@
 
 namespace kiln::builder {
 
-struct ObservedJob {
+struct JobLabel {
   std::size_t number;  // place in the plan
   const std::string &name;
   const std::string &program;
@@ -39,12 +39,12 @@ struct JobEnd {
   std::uint64_t build_microseconds = 0;  // as in JobResult
   std::uint64_t load_microseconds = 0;
   bool left_out = false;                         // rather than failed
-  const packs::Bytes *device_entries = nullptr;  // as in JobRequest; null for a reused job
+  const packs::Bytes *device_entries = nullptr;  // as in Job; null for a reused job
 };
 
 struct RunningJob {
   std::size_t worker;  // number of the process that runs the job, from 0
-  ObservedJob job;
+  JobLabel job;
   std::chrono::milliseconds since;
 };
 
@@ -57,11 +57,11 @@ class BuildObserver {
   // Called first, with the number of jobs that may run in parallel.
   virtual void planned(const PlanCounts &, std::size_t /*workers*/) {}
   // Called when the job starts to run.
-  virtual void started(const ObservedJob &, std::size_t /*worker*/) {}
+  virtual void started(const JobLabel &, std::size_t /*worker*/) {}
   // Called before waiting for the job's result from another builder with the same store.
-  virtual void waiting(const ObservedJob &) {}
+  virtual void waiting(const JobLabel &) {}
   // Called once for each job that is to be compiled or reused, with or without a start before.
-  virtual void ended(const ObservedJob &, const JobEnd &) {}
+  virtual void ended(const JobLabel &, const JobEnd &) {}
   // Called about once a second while jobs run, with the jobs in the order of their numbers.
   virtual void still_running(const std::vector<RunningJob> &) {}
 };
@@ -75,13 +75,13 @@ class Observers final : public BuildObserver {
   void planned(const PlanCounts &counts, std::size_t workers) override {
     for (BuildObserver *one : all_) one->planned(counts, workers);
   }
-  void started(const ObservedJob &job, std::size_t worker) override {
+  void started(const JobLabel &job, std::size_t worker) override {
     for (BuildObserver *one : all_) one->started(job, worker);
   }
-  void waiting(const ObservedJob &job) override {
+  void waiting(const JobLabel &job) override {
     for (BuildObserver *one : all_) one->waiting(job);
   }
-  void ended(const ObservedJob &job, const JobEnd &end) override {
+  void ended(const JobLabel &job, const JobEnd &end) override {
     for (BuildObserver *one : all_) one->ended(job, end);
   }
   void still_running(const std::vector<RunningJob> &running) override {
@@ -102,9 +102,9 @@ class BuildEvents final : public BuildObserver {
       : sink_(std::move(sink)), now_(std::move(now)), start_(now_()), beat_(start_) {}
 
   void planned(const PlanCounts &counts, std::size_t workers) override;
-  void started(const ObservedJob &job, std::size_t worker) override;
-  void waiting(const ObservedJob &job) override;
-  void ended(const ObservedJob &job, const JobEnd &end) override;
+  void started(const JobLabel &job, std::size_t worker) override;
+  void waiting(const JobLabel &job) override;
+  void ended(const JobLabel &job, const JobEnd &end) override;
   void still_running(const std::vector<RunningJob> &running) override;
 
   // Gives the last event, with the members of `summary`, which is an object.

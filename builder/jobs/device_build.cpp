@@ -17,10 +17,10 @@
 
 #include "builder/base/this_process.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
-#include "builder/jobs/earlier.hpp"
-#include "builder/jobs/job.hpp"
-#include "builder/jobs/job_requests.hpp"
+#include "builder/jobs/earlier_binaries.hpp"
+#include "builder/jobs/job_runner.hpp"
 #include "builder/jobs/job_store.hpp"
+#include "builder/jobs/resolved_jobs.hpp"
 #include "builder/machine/driver_caches.hpp"
 #include "builder/machine/opened_device.hpp"
 #include "builder/process/child_process.hpp"
@@ -49,10 +49,10 @@ using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds kLook = 1s;  // how often an observer is told what runs
 
 // A job that compiles, and its progress.
-struct Task {
+struct ActiveJob {
   std::size_t number;  // in the plan
   std::string name;
-  JobRequest request;
+  Job job;
   Origin origin;
   const std::string &platform;
   std::optional<Claims::Claim> claim{};  // while it runs
@@ -64,28 +64,29 @@ struct Task {
   JobResult result{};     // valid once it is over; without a binary see `status`
   Status status{Code::process, "no process could be started"};
 
-  const packs::Variant &variant() const { return request.variant; }
+  const packs::Variant &variant() const { return job.variant; }
 };
 
-const packs::Program &program_of(const packs::Contents &base, const Job &job) {
+const packs::Program &program_of(const packs::Contents &base, const PlannedJob &job) {
   return base.programs[job.program];
 }
 
-const packs::Variant &variant_of(const packs::Contents &base, const Job &job) {
+const packs::Variant &variant_of(const packs::Contents &base, const PlannedJob &job) {
   return base.programs[job.program].variants[job.variant];
 }
 
 std::string sources_in(const std::string &folder) { return folder + "/sources.kiln"; }
 
-// The plan of a build, and the requests of its jobs. `folder` is where run_tasks() is to write.
+// The plan of a build, and its jobs as they are to run. `folder` is where run_jobs() is to write.
 // What is given must outlive this object.
 struct Planned {
   Planned(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
           const packs::Contents &earlier, const BuildOptions &build, const std::string &folder)
       : options(with_measurements(base, earlier, build)),
-        requests(base, devices, options, build.references, build.input, sources_in(folder)) {
+        resolved(base, devices, options, build.references, build.input, sources_in(folder)) {
     OriginOf origin_of;
-    if (!options.any_origin) origin_of = [&](const Job &job) { return requests.origin_of(job); };
+    if (!options.any_origin)
+      origin_of = [&](const PlannedJob &job) { return resolved.origin_of(job); };
     plan = make_plan(base, devices, earlier.targets, options, origin_of);
   }
 
@@ -100,8 +101,8 @@ struct Planned {
   }
 
   const PlanOptions options;
-  const JobRequests requests;
-  std::vector<Job> plan;
+  const ResolvedJobs resolved;
+  std::vector<PlannedJob> plan;
 };
 
 std::vector<std::string> platforms_of(const std::vector<DeviceInfo> &devices) {
@@ -116,12 +117,12 @@ std::vector<std::string> platforms_of(const std::vector<DeviceInfo> &devices) {
 // folder of its own in `caches`; if that is empty, nothing is harvested.
 std::vector<packs::Bytes> harvest_all_device_entries(const packs::Contents &base,
                                                      const std::vector<DeviceInfo> &devices,
-                                                     const std::vector<Job> &plan,
+                                                     const std::vector<PlannedJob> &plan,
                                                      const JobOptions &options,
                                                      const std::string &caches) {
   std::vector<packs::Bytes> device_entries(devices.size());
   for (std::size_t d = 0; d < devices.size() && options.finish && !caches.empty(); ++d) {
-    const bool compiles = std::any_of(plan.begin(), plan.end(), [&](const Job &job) {
+    const bool compiles = std::any_of(plan.begin(), plan.end(), [&](const PlannedJob &job) {
       return job.device == d && job.need == Need::compile &&
              knows_launches(program_of(base, job), variant_of(base, job));
     });
@@ -135,22 +136,21 @@ std::vector<packs::Bytes> harvest_all_device_entries(const packs::Contents &base
   return device_entries;
 }
 
-// Returns the tasks in the plan's order.
-std::vector<Task> make_tasks(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
-                             const JobRequests &requests, const std::vector<Job> &plan,
-                             const BuildOptions &options,
-                             const std::vector<packs::Bytes> &device_entries,
-                             const std::vector<std::string> &platforms) {
-  std::vector<Task> tasks;
+// Returns the jobs in the plan's order.
+std::vector<ActiveJob> jobs_to_compile(
+    const packs::Contents &base, const std::vector<DeviceInfo> &devices,
+    const ResolvedJobs &resolved, const std::vector<PlannedJob> &plan, const BuildOptions &options,
+    const std::vector<packs::Bytes> &device_entries, const std::vector<std::string> &platforms) {
+  std::vector<ActiveJob> jobs;
   for (std::size_t i = 0; i < plan.size(); ++i) {
-    const Job &job = plan[i];
+    const PlannedJob &job = plan[i];
     if (job.need != Need::compile) continue;
-    tasks.push_back({i, job_name(base, devices, job), requests.of(job), requests.origin_of(job),
-                     platforms[job.device]});
-    tasks.back().request.device_entries = device_entries[job.device];
-    tasks.back().request.parallel = options.jobs > 1;
+    jobs.push_back({i, job_name(base, devices, job), resolved.of(job), resolved.origin_of(job),
+                    platforms[job.device]});
+    jobs.back().job.device_entries = device_entries[job.device];
+    jobs.back().job.parallel = options.jobs > 1;
   }
-  return tasks;
+  return jobs;
 }
 
 // Returns what is known of the binary, or of the intermediate.
@@ -159,45 +159,45 @@ std::vector<packs::Statistic> statistics_in(const JobResult &result) {
   return made ? made->statistics : std::vector<packs::Statistic>();
 }
 
-ObservedJob observed(const Task &task) {
-  return {task.number, task.name, task.request.program.name, task.variant().name,
-          task.request.device.label()};
+JobLabel label_of(const ActiveJob &active) {
+  return {active.number, active.name, active.job.program.name, active.variant().name,
+          active.job.device.label()};
 }
 
 // Returns what the observer is told of the job's end.
-JobEnd end_of(const Task &task, std::chrono::milliseconds took) {
-  const JobResult &made = task.result;
+JobEnd end_of(const ActiveJob &active, std::chrono::milliseconds took) {
+  const JobResult &made = active.result;
   const auto &binary = made.binary ? made.binary : made.intermediate;
-  return {task.stored ? How::stored : How::compiled,
+  return {active.stored ? How::stored : How::compiled,
           took,
-          task.status,
+          active.status,
           binary ? &*binary : nullptr,
           made.build_microseconds,
           made.load_microseconds,
-          task.left_out,
-          &task.request.device_entries};
+          active.left_out,
+          &active.job.device_entries};
 }
 
-// A run of the tasks from the first to the last: each is taken from the store, run, or left to
+// A run of the jobs from the first to the last: each is taken from the store, run, or left to
 // another builder.
-class TaskRun {
+class JobRun {
  public:
   // `folder` is for the drivers' caches.
-  TaskRun(std::vector<Task> &tasks, const BuildOptions &options, BuildObserver &observer,
-          const std::string &folder)
-      : tasks_(tasks),
+  JobRun(std::vector<ActiveJob> &jobs, const BuildOptions &options, BuildObserver &observer,
+         const std::string &folder)
+      : jobs_(jobs),
         options_(options),
         observer_(observer),
-        runner_([&](std::size_t place) { return tasks[place].request; }, folder),
+        runner_([&](std::size_t place) { return jobs[place].job; }, folder),
         pool_(
-            std::clamp<std::size_t>(options.jobs, 1, tasks.size()),
+            std::clamp<std::size_t>(options.jobs, 1, jobs.size()),
             [this](std::size_t place) { return runner_.run(place); },
             [this] { return runner_.is_well(); }),
         store_(options.store) {}
 
   Status run() {
     for (;;) {
-      while (pool_.has_idle() && next_ < tasks_.size()) {
+      while (pool_.has_idle() && next_ < jobs_.size()) {
         const Action action = action_at(next_);
         begin(next_++, action, store_.claim(action));
       }
@@ -207,24 +207,24 @@ class TaskRun {
       } else if (pool_.has_idle() && !claimed_by_others_.empty()) {
         const std::size_t place = *claimed_by_others_.begin();
         claimed_by_others_.erase(claimed_by_others_.begin());
-        observer_.waiting(observed(tasks_[place]));
+        observer_.waiting(label_of(jobs_[place]));
         const Action action = action_at(place);
         begin(place, action, store_.await(action));
       } else {
-        return store_.status();  // no task is left, or no worker to run it
+        return store_.status();  // no job is left, or no worker to run it
       }
     }
   }
 
  private:
   Action action_at(std::size_t place) const {
-    const Task &task = tasks_[place];
-    return store_.is_open() ? action_of(task.request, task.origin, task.platform) : Action("");
+    const ActiveJob &active = jobs_[place];
+    return store_.is_open() ? action_of(active.job, active.origin, active.platform) : Action("");
   }
 
   // Returns whether the answer may be stored: it comes from the job, and not from an I/O error, a
   // full disk, or a missing device or linker on this machine.
-  bool is_of_the_job(const Task &task, const nlohmann::json &answer) const {
+  bool is_of_the_job(const ActiveJob &active, const nlohmann::json &answer) const {
     switch (status_from(answer).code) {
       case Code::no_space:
       case Code::io_error:
@@ -232,69 +232,69 @@ class TaskRun {
       case Code::no_opencl: return false;
       default: break;
     }
-    const bool links = options_.finish && task.request.device.virtual_device == nullptr &&
-                       task.request.device.description.finishing == runtime::Finishing::linker;
+    const bool links = options_.finish && active.job.device.virtual_device == nullptr &&
+                       active.job.device.description.finishing == runtime::Finishing::linker;
     return !links || answer.contains("error") || answer.contains("binary");
   }
 
   void begin(std::size_t place, const Action &action, std::optional<Claims::Claim> claim) {
-    Task &task = tasks_[place];
+    ActiveJob &active = jobs_[place];
     if (!claim) {
       claimed_by_others_.insert(place);
     } else if (const auto answer = store_.find(action)) {
-      task.stored = true;
-      take(&task, *answer);
+      active.stored = true;
+      take(&active, *answer);
     } else {
-      task.claim = std::move(claim);
-      task.start = Clock::now();
+      active.claim = std::move(claim);
+      active.start = Clock::now();
       running_.insert(place);
-      task.worker = pool_.start(place);
-      observer_.started(observed(task), task.worker);
+      active.worker = pool_.start(place);
+      observer_.started(label_of(active), active.worker);
     }
   }
 
   void end(const WorkerPool::Done &done) {
-    Task &task = tasks_[done.piece];
+    ActiveJob &active = jobs_[done.piece];
     running_.erase(done.piece);
     const nlohmann::json answer =
         done.answer ? *done.answer
                     : to_json(Status(Code::process, "the process that ran the job died"));
-    if (done.answer && is_of_the_job(task, answer)) {
+    if (done.answer && is_of_the_job(active, answer)) {
       store_.put(action_at(done.piece), answer,
-                 static_cast<std::int64_t>(milliseconds_since(task.start)));
+                 static_cast<std::int64_t>(milliseconds_since(active.start)));
     }
-    task.claim.reset();
-    take(&task, answer);
+    active.claim.reset();
+    take(&active, answer);
   }
 
-  void take(Task *task, const nlohmann::json &answer) {
-    task->status = status_from(answer);
-    if (task->status.ok()) task->result = job_result(task->variant(), answer);
-    const bool requires_proof = needs_proof(task->variant());
-    if (task->status.ok() && (options_.require_proof || requires_proof)) {
-      task->status = drop_unproven(&task->result, requires_proof);
-      task->left_out = requires_proof && !task->status.ok();  // which is no failure
-      if (task->left_out) task->status.code = Code::requirement;
+  void take(ActiveJob *active, const nlohmann::json &answer) {
+    active->status = status_from(answer);
+    if (active->status.ok()) active->result = job_result(active->variant(), answer);
+    const bool requires_proof = needs_proof(active->variant());
+    if (active->status.ok() && (options_.require_proof || requires_proof)) {
+      active->status = drop_unproven(&active->result, requires_proof);
+      active->left_out = requires_proof && !active->status.ok();  // which is no failure
+      if (active->left_out) active->status.code = Code::requirement;
     }
-    if (const std::string beyond = beyond_limits(task->variant(), statistics_in(task->result));
+    if (const std::string beyond = beyond_limits(active->variant(), statistics_in(active->result));
         !beyond.empty()) {
-      task->status = Status(Code::failed, beyond);
-      task->result = {};
+      active->status = Status(Code::failed, beyond);
+      active->result = {};
     }
     const auto keep = [&](std::optional<packs::Binary> *binary) {
       if (!*binary) return;
-      task->origin.note_in(&(*binary)->finish);
+      active->origin.note_in(&(*binary)->finish);
       spill_.take(&**binary);
     };
-    keep(&task->result.binary);
-    keep(&task->result.intermediate);
-    for (JobResult::OtherGpu &gpu : task->result.other_gpus) keep(&gpu.binary);
-    task->over = true;
-    observer_.ended(observed(*task), end_of(*task, task->stored ? 0ms : since(*task)));
+    keep(&active->result.binary);
+    keep(&active->result.intermediate);
+    for (JobResult::OtherGpu &gpu : active->result.other_gpus) keep(&gpu.binary);
+    active->over = true;
+    observer_.ended(label_of(*active), end_of(*active, active->stored ? 0ms : since(*active)));
   }
 
-  static std::chrono::milliseconds since(const Task &task) {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - task.start);
+  static std::chrono::milliseconds since(const ActiveJob &active) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - active.start);
   }
 
   void look() {
@@ -302,13 +302,13 @@ class TaskRun {
     looked_ = Clock::now();
     std::vector<RunningJob> running;
     for (const std::size_t place : running_) {
-      const Task &task = tasks_[place];
-      running.push_back({task.worker, observed(task), since(task)});
+      const ActiveJob &active = jobs_[place];
+      running.push_back({active.worker, label_of(active), since(active)});
     }
     observer_.still_running(running);
   }
 
-  std::vector<Task> &tasks_;
+  std::vector<ActiveJob> &jobs_;
   const BuildOptions &options_;
   BuildObserver &observer_;
   JobRunner runner_;  // each of the pool's processes has a copy
@@ -318,23 +318,24 @@ class TaskRun {
   std::size_t next_ = 0;
   std::set<std::size_t> running_;
   Clock::time_point looked_ = Clock::now();
-  std::set<std::size_t> claimed_by_others_;  // other builders are running these tasks
+  std::set<std::size_t> claimed_by_others_;  // other builders are running these jobs
 };
 
-// Runs the tasks; `folder` is for the drivers' caches. Fails with Code::failed if it cannot be
+// Runs the jobs; `folder` is for the drivers' caches. Fails with Code::failed if it cannot be
 // written.
-Status run_tasks(const packs::Contents &base, std::vector<Task> &tasks, const BuildOptions &options,
-                 const std::string &folder, BuildObserver &observer, BuildResult *result) {
-  if (tasks.empty()) return {};
+Status run_jobs(const packs::Contents &base, std::vector<ActiveJob> &jobs,
+                const BuildOptions &options, const std::string &folder, BuildObserver &observer,
+                BuildResult *result) {
+  if (jobs.empty()) return {};
   if (Status s = write_sources(base.programs, sources_in(folder)); !s.ok()) return s;
   std::set<std::string> missing;
-  for (const Task &task : tasks) {
-    const bool launches = task.request.device.virtual_device == nullptr;
-    const ResultCheck &check = *task.request.check;
+  for (const ActiveJob &active : jobs) {
+    const bool launches = active.job.device.virtual_device == nullptr;
+    const ResultCheck &check = *active.job.check;
     if (launches && !check.off && !check.missing.empty()) missing.insert(check.missing);
   }
   result->missing_references.assign(missing.begin(), missing.end());
-  result->store_status = TaskRun(tasks, options, observer, folder).run();
+  result->store_status = JobRun(jobs, options, observer, folder).run();
   return {};
 }
 
@@ -345,7 +346,7 @@ class Collector {
       : devices_(devices), earlier_(earlier), result_(*result) {}
 
   // Fails if the earlier binary of a job is beyond the variant's limits.
-  Status judge(const packs::Variant &variant, const Job &job, const std::string &name) {
+  Status judge(const packs::Variant &variant, const PlannedJob &job, const std::string &name) {
     const std::string key = devices_[job.device].description.key.text();
     const auto *made = earlier_.binary(key, variant.hash);
     if (made == nullptr) made = earlier_.intermediate(key, variant.hash);
@@ -361,11 +362,11 @@ class Collector {
 
   // Adds the earlier binaries of a job, and returns the binary, or the intermediate; null if there
   // is none.
-  const packs::Binary *reuse(const Job &job, const packs::Digest &variant) {
+  const packs::Binary *reuse(const PlannedJob &job, const packs::Digest &variant) {
     ++result_.reused;
     packs::Target &target = target_of(devices_[job.device]);
     const packs::Target *known = earlier_.target(target.key);
-    if (known != nullptr && !target.auxiliary) target.auxiliary = known->auxiliary;
+    if (known != nullptr && !target.cache_entries) target.cache_entries = known->cache_entries;
     const auto *binary = earlier_.binary(target.key, variant);
     if (binary != nullptr) add(*binary, &target);
     const auto *intermediate = earlier_.intermediate(target.key, variant);
@@ -373,24 +374,24 @@ class Collector {
     return binary != nullptr ? binary : intermediate;
   }
 
-  void made(Task *task) {
+  void made(ActiveJob *active) {
     result_.wanted.insert(
-        {{task->request.device.description.key.text(), task->variant().hash}, task->origin});
-    JobResult &made = task->result;
+        {{active->job.device.description.key.text(), active->variant().hash}, active->origin});
+    JobResult &made = active->result;
     if (!made.binary && !made.intermediate) {
-      (task->left_out ? result_.left_out : result_.failures)
-          .push_back({task->name, std::move(task->status.message)});
+      (active->left_out ? result_.left_out : result_.failures)
+          .push_back({active->name, std::move(active->status.message)});
       return;
     }
-    ++(task->stored ? result_.stored : result_.compiled);
-    note_unmeasured(task->variant(), statistics_in(made), task->name);
-    packs::Target &target = target_of(task->request.device);
+    ++(active->stored ? result_.stored : result_.compiled);
+    note_unmeasured(active->variant(), statistics_in(made), active->name);
+    packs::Target &target = target_of(active->job.device);
     const packs::Finish &finish = (made.binary ? *made.binary : *made.intermediate).finish;
     if (finish.finality == packs::Finality::no) {
-      result_.unfinished.push_back({task->name, finish.why_not});
+      result_.unfinished.push_back({active->name, finish.why_not});
     }
-    const packs::Bytes &entries = task->request.device_entries;
-    if (!entries.empty()) target.auxiliary = packs::BlobSource(entries);
+    const packs::Bytes &entries = active->job.device_entries;
+    if (!entries.empty()) target.cache_entries = packs::BlobSource(entries);
     if (made.binary) {
       // This device's own binary replaces one that another device made for it.
       if (held_[target.key].erase(made.binary->variant) != 0) {
@@ -401,7 +402,7 @@ class Collector {
       add(std::move(*made.binary), &target);
     }
     if (made.intermediate) target.intermediates.push_back(std::move(*made.intermediate));
-    for (JobResult::OtherGpu &gpu : made.other_gpus) add_for_other_gpu(*task, &gpu);
+    for (JobResult::OtherGpu &gpu : made.other_gpus) add_for_other_gpu(*active, &gpu);
   }
 
   void finish() {
@@ -418,10 +419,10 @@ class Collector {
       result_.limits_not_checked.push_back({name, limits_not_checked});
   }
 
-  void add_for_other_gpu(const Task &task, JobResult::OtherGpu *gpu) {
-    const DeviceInfo device = describe_other_gpu(task.request.device, gpu->compute_capability);
+  void add_for_other_gpu(const ActiveJob &active, JobResult::OtherGpu *gpu) {
+    const DeviceInfo device = describe_other_gpu(active.job.device, gpu->compute_capability);
     if (!gpu->binary) {
-      result_.failures.push_back({task.name + ", for compute capability " +
+      result_.failures.push_back({active.name + ", for compute capability " +
                                       device.identity.text(runtime::Field::compute_capability),
                                   std::move(gpu->status.message)});
       return;
@@ -478,7 +479,7 @@ void Spill::take(packs::BlobSource *blob) {
 
 void Spill::take(packs::Binary *binary) {
   take(&binary->blob);
-  if (binary->auxiliary) take(&*binary->auxiliary);
+  if (binary->cache_entries) take(&*binary->cache_entries);
 }
 
 BuildResult build_on_devices(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
@@ -491,27 +492,27 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
   const auto folder = TemporaryFolder::make();  // without it the jobs fail
   const std::string scratch = folder.ok() ? folder->path() : "";
   const Planned planned(base, devices, earlier, options, scratch);
-  const std::vector<Job> &plan = planned.plan;
+  const std::vector<PlannedJob> &plan = planned.plan;
   watcher.planned(count_jobs(plan), options.jobs);
   const std::string opened = folder.ok() ? scratch + "/opened" : "";
   const std::vector<packs::Bytes> device_entries =
       harvest_all_device_entries(base, devices, plan, options, opened);
   begin_caches_with(opened);
   const std::vector<std::string> platforms = platforms_of(devices);
-  std::vector<Task> tasks =
-      make_tasks(base, devices, planned.requests, plan, options, device_entries, platforms);
+  std::vector<ActiveJob> jobs =
+      jobs_to_compile(base, devices, planned.resolved, plan, options, device_entries, platforms);
   Status status = folder.status();
-  if (status.ok()) status = run_tasks(base, tasks, options, scratch, watcher, &result);
+  if (status.ok()) status = run_jobs(base, jobs, options, scratch, watcher, &result);
   if (!status.ok()) {
-    for (Task &task : tasks) task.status = status;
+    for (ActiveJob &active : jobs) active.status = status;
   }
-  for (const Task &task : tasks) {
-    if (!task.over) watcher.ended(observed(task), end_of(task, 0ms));
+  for (const ActiveJob &active : jobs) {
+    if (!active.over) watcher.ended(label_of(active), end_of(active, 0ms));
   }
   Collector collector(devices, earlier.targets, &result);
-  auto task = tasks.begin();
+  auto active = jobs.begin();
   for (std::size_t i = 0; i < plan.size(); ++i) {
-    const Job &job = plan[i];
+    const PlannedJob &job = plan[i];
     if (job.need == Need::skip) {
       ++result.skipped;
     } else if (job.need == Need::other_shard) {
@@ -525,14 +526,14 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
                      devices[job.device].label()},
                     {How::reused, 0ms, judged, binary});
     } else {
-      collector.made(&*task++);
+      collector.made(&*active++);
     }
   }
   collector.finish();
   if (options.any_origin) {
     for (auto &[job, origin] : result.wanted) origin = {};
   } else {
-    result.proofs = planned.requests.proofs();
+    result.proofs = planned.resolved.proofs();
   }
   result.require_proof = options.require_proof;
   result.keep(earlier);
@@ -544,7 +545,8 @@ void BuildResult::keep(packs::Contents earlier) {
     const auto is_dropped = [&](const packs::Binary &binary) {
       const auto own = wanted.find({target.key, binary.variant});
       if (own == wanted.end()) return false;
-      return unfit(binary.finish, own->second) || (require_proof && binary.finish.proof.empty());
+      return why_not_reused(binary.finish, own->second) ||
+             (require_proof && binary.finish.proof.empty());
     };
     std::erase_if(target.binaries, is_dropped);
     std::erase_if(target.intermediates, is_dropped);
@@ -566,9 +568,9 @@ JobPlan plan_build(const packs::Contents &base, const std::vector<DeviceInfo> &d
   const std::vector<std::string> platforms = platforms_of(devices);
   JobStore store(options.store);
   out.store_status = store.status();
-  for (const Task &task :
-       make_tasks(base, devices, planned.requests, out.jobs, options, device_entries, platforms)) {
-    out.stored[task.number] = store.has(action_of(task.request, task.origin, task.platform));
+  for (const ActiveJob &active : jobs_to_compile(base, devices, planned.resolved, out.jobs, options,
+                                                 device_entries, platforms)) {
+    out.stored[active.number] = store.has(action_of(active.job, active.origin, active.platform));
   }
   return out;
 }

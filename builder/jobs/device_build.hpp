@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "builder/jobs/action.hpp"
 #include "builder/jobs/build_observer.hpp"
-#include "builder/jobs/earlier.hpp"
+#include "builder/jobs/earlier_binaries.hpp"
 #include "builder/jobs/job_store.hpp"
+#include "builder/jobs/origin.hpp"
 #include "builder/jobs/plan.hpp"
 #include "builder/run/reference.hpp"
 #include "kiln/packs/contents.hpp"
@@ -29,7 +29,7 @@ class Spill {
   // Moves the bytes of a blob from memory to the file. They stay in memory if there are fewer than
   // 4096, or if the file cannot be made or written.
   void take(packs::BlobSource *blob);
-  // Moves the bytes of a binary and its auxiliary blob.
+  // Moves the bytes of a binary and its cache entries.
   void take(packs::Binary *binary);
 
  private:
@@ -97,7 +97,7 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
                              BuildObserver *observer);
 
 struct JobPlan {
-  std::vector<Job> jobs;
+  std::vector<PlannedJob> jobs;
   std::vector<bool> stored;  // for each job, whether it would be compiled and the store has it
   Status store_status{};     // why the store was not used
 };

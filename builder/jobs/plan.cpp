@@ -10,8 +10,8 @@
 #include "builder/finish/launch_sizes.hpp"
 #include "builder/inspect/note_text.hpp"
 #include "builder/inspect/pack_json.hpp"
-#include "builder/jobs/earlier.hpp"
-#include "builder/jobs/job.hpp"
+#include "builder/jobs/earlier_binaries.hpp"
+#include "builder/jobs/job_runner.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/text.hpp"
 #include "runtime/identity/il_needs.hpp"
@@ -50,7 +50,7 @@ std::optional<std::string> left_to_finish(const packs::Binary *binary,
 std::optional<std::string> left_to_make(const packs::Binary *made, const Origin &wanted) {
   if (made == nullptr) return "no binary for this source and these options yet";
   if (!is_virtual(made->finish) || is_by_driver(made->finish)) return std::nullopt;
-  return unfit(made->finish, wanted);
+  return why_not_reused(made->finish, wanted);
 }
 
 // Returns the reason to compile; nothing if the earlier binaries serve.
@@ -67,7 +67,7 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
   if (is_virtual(made->finish)) return "no device of this kind has launched the earlier binary";
   for (const packs::Binary *one : {binary, intermediate}) {  // a merge may have mixed them
     if (one == nullptr) continue;
-    if (auto reason = unfit(one->finish, wanted)) return reason;
+    if (auto reason = why_not_reused(one->finish, wanted)) return reason;
   }
   const bool requires_proof = runtime::requires_word(variant.requirements, runtime::kProof);
   const auto is_proven = [&](const packs::Binary *b) {
@@ -119,7 +119,7 @@ const packs::KnownBad *known_bad(const packs::Contents &base, const packs::Progr
 // Sets the job's need and reason.
 void decide(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
             const EarlierBinaries &earlier, const PlanOptions &options, const OriginOf &origin_of,
-            Job *job) {
+            PlannedJob *job) {
   const packs::Program &program = base.programs[job->program];
   const packs::Variant &variant = program.variants[job->variant];
   const DeviceInfo &device = devices[job->device];
@@ -159,7 +159,7 @@ std::optional<std::size_t> preferred_variant(const packs::Contents &base,
 
 // Skips the job if --preferred leaves out its variant.
 void keep_preferred(const packs::Contents &base, const packs::Program &program,
-                    const DeviceInfo &device, std::size_t variant, Job *job) {
+                    const DeviceInfo &device, std::size_t variant, PlannedJob *job) {
   const auto preferred = preferred_variant(base, program, device);
   if (job->need == Need::skip || !preferred || *preferred == variant) return;
   job->need = Need::skip;
@@ -214,11 +214,12 @@ DeviceInfo describe_other_gpu(const DeviceInfo &here, std::uint32_t compute_capa
   return info;
 }
 
-std::vector<Job> make_plan(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
-                           const std::vector<packs::Target> &earlier, const PlanOptions &options,
-                           const OriginOf &origin_of) {
+std::vector<PlannedJob> make_plan(const packs::Contents &base,
+                                  const std::vector<DeviceInfo> &devices,
+                                  const std::vector<packs::Target> &earlier,
+                                  const PlanOptions &options, const OriginOf &origin_of) {
   const EarlierBinaries known(earlier);
-  std::vector<Job> jobs;
+  std::vector<PlannedJob> jobs;
   std::set<std::string> seen;
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const std::string &key = devices[d].description.key.text();
@@ -227,7 +228,7 @@ std::vector<Job> make_plan(const packs::Contents &base, const std::vector<Device
     for (std::size_t p = 0; p < base.programs.size(); ++p) {
       for (std::size_t v = 0; v < base.programs[p].variants.size(); ++v) {
         const packs::Digest &hash = base.programs[p].variants[v].hash;
-        Job job{d, p, v};
+        PlannedJob job{d, p, v};
         decide(base, devices, known, options, origin_of, &job);
         if (options.preferred) keep_preferred(base, base.programs[p], devices[d], v, &job);
         const bool runs = job.need != Need::skip;
@@ -244,9 +245,9 @@ std::vector<Job> make_plan(const packs::Contents &base, const std::vector<Device
   return jobs;
 }
 
-PlanCounts count_jobs(const std::vector<Job> &plan) {
+PlanCounts count_jobs(const std::vector<PlannedJob> &plan) {
   PlanCounts counts{plan.size()};
-  for (const Job &job : plan) {
+  for (const PlannedJob &job : plan) {
     switch (job.need) {
       case Need::compile: ++counts.compile; break;
       case Need::reuse: ++counts.reuse; break;
@@ -258,7 +259,7 @@ PlanCounts count_jobs(const std::vector<Job> &plan) {
 }
 
 std::string job_name(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
-                     const Job &job) {
+                     const PlannedJob &job) {
   const packs::Program &program = base.programs[job.program];
   const packs::Variant &variant = program.variants[job.variant];
   return program.name + "/" + variant.name + recorded_kernels(program, variant) + " for " +

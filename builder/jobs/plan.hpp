@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "builder/base/builder_status.hpp"
-#include "builder/finish/job_request.hpp"
-#include "builder/jobs/action.hpp"
+#include "builder/finish/job.hpp"
+#include "builder/jobs/origin.hpp"
 #include "builder/machine/device_info.hpp"
 #include "kiln/packs/contents.hpp"
 
@@ -39,8 +39,8 @@ enum class Need {
   other_shard,  // another build does it
 };
 
-// One variant of one program, for one device.
-struct Job {
+// A job as the plan has it: one variant of one program, for one device, by their places in lists.
+struct PlannedJob {
   std::size_t device = 0;   // place in the list of devices given to make_plan
   std::size_t program = 0;  // places in the base contents
   std::size_t variant = 0;
@@ -59,26 +59,27 @@ struct PlanOptions : JobOptions {
 };
 
 // Returns the origin of what a job would make now.
-using OriginOf = std::function<Origin(const Job &job)>;
+using OriginOf = std::function<Origin(const PlannedJob &job)>;
 
 // Returns one job for each distinct binary key and variant, in the order of `devices`, then of
 // programs and variants in `base`; of several devices with one key, the first gets the jobs.
 // `earlier` holds the targets of a pack that was built before; may be empty. Without `origin_of` an
 // earlier binary serves whatever it was made from: for packs that others made.
-std::vector<Job> make_plan(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
-                           const std::vector<packs::Target> &earlier,
-                           const PlanOptions &options = {}, const OriginOf &origin_of = {});
+std::vector<PlannedJob> make_plan(const packs::Contents &base,
+                                  const std::vector<DeviceInfo> &devices,
+                                  const std::vector<packs::Target> &earlier,
+                                  const PlanOptions &options = {}, const OriginOf &origin_of = {});
 
 // Number of jobs in a plan, in all and by need.
 struct PlanCounts {
   std::size_t jobs = 0, compile = 0, reuse = 0, skip = 0, other_shards = 0;
 };
-PlanCounts count_jobs(const std::vector<Job> &plan);
+PlanCounts count_jobs(const std::vector<PlannedJob> &plan);
 
 // Returns a job's name: "laplace/scalar for NVIDIA H200 (driver 580)". That of a recorded program
 // also names kernels: "cl-.../recorded-1a2b3c4d (Iq, Iqxy, ...) for NVIDIA H200 (driver 580)".
 std::string job_name(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
-                     const Job &job);
+                     const PlannedJob &job);
 
 // Parses "sm_100" as 1000: 100 times the major version plus the minor one, which is the last digit.
 std::optional<std::uint32_t> parse_architecture(std::string_view text);

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "builder/finish/mesa_cache_folder.hpp"
-#include "builder/jobs/job.hpp"
+#include "builder/jobs/job_runner.hpp"
 #include "builder/machine/opened_device.hpp"
 #include "builder/machine/virtual_device.hpp"
 #include "builder/process/serving_child.hpp"
@@ -25,7 +25,7 @@ class PosedJobs {
  public:
   PosedJobs(std::string folder, const std::string &caches)
       : folder_(std::move(folder)),
-        runner_([this](std::size_t job) { return request_of(job); }, caches) {}
+        runner_([this](std::size_t job) { return job_of(job); }, caches) {}
 
   json answer(const json &order) {
     JobOptions &options = options_;
@@ -79,11 +79,11 @@ class PosedJobs {
   }
 
   // Called in this process, and in the one that compiles.
-  JobRequest request_of(std::size_t job) {
+  Job job_of(std::size_t job) {
     if (Status s = read(job); !s.ok()) throw std::runtime_error(s.message);
-    JobRequest request{options_, *device_, contents_.programs[0], variant()};
-    request.device_entries = device_entries_;
-    return request;
+    Job out{options_, *device_, contents_.programs[0], variant()};
+    out.device_entries = device_entries_;
+    return out;
   }
 
   json write(const json &answer, const std::string &path) const {

@@ -33,7 +33,7 @@ class VirtualDevice {
     // their binaries.
     packs::Finish finish{};
     std::vector<packs::KernelFacts> kernels{};
-    std::optional<packs::Bytes> auxiliary{};
+    std::optional<packs::Bytes> cache_entries{};
     std::vector<packs::Statistic> statistics{};
     std::uint64_t build_microseconds = 0, load_microseconds = 0;
   };

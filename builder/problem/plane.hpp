@@ -12,7 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kiln/packs/argument.hpp"
+#include "kiln/packs/argument_words.hpp"
 
 namespace kiln::builder {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the serving child, the worker pool and run_tool: starting a child process, reading its
+// Shared by the serving child, the worker pool and run_tool: forking a child process, reading its
 // output and learning how it ended. POSIX.
 //
 // Boost.Process and reproc start programs. A driver needs a fork without exec that returns a

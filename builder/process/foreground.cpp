@@ -112,10 +112,7 @@ ProcessExit run_foreground(const std::vector<std::string> &command,
   if (meanwhile != nullptr) sigaddset(&blocked, SIGCHLD);
   sigprocmask(SIG_BLOCK, &blocked, &unblocked);
   const Signals signals;
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child == 0) {
-    end_with(parent);
+  const pid_t child = fork_child([&] {
     signals.restore();
     sigprocmask(SIG_SETMASK, &unblocked, nullptr);
     in_child();
@@ -123,8 +120,8 @@ ProcessExit run_foreground(const std::vector<std::string> &command,
     const int error = errno;
     (void)packs::write_all(failure.write.get(),
                            {reinterpret_cast<const std::uint8_t *>(&error), sizeof(error)});
-    _exit(127);
-  }
+    return 127;
+  });
   const int fork_error = errno;
   foreground = child < 0 ? 0 : static_cast<sig_atomic_t>(child);
   sigset_t waiting = unblocked;

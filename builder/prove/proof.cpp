@@ -27,19 +27,19 @@ using nlohmann::json;
 constexpr std::size_t kMaxOrders = 64;  // per process
 
 // Writes a pack without source and IL, so that only the binary can be loaded.
-Status write_proof(const DeviceInfo &device, const ProofRequest &request,
-                   const packs::Binary &binary, bool intermediate, const std::string &path) {
+Status write_proof(const DeviceInfo &device, const ProofRequest &job, const packs::Binary &binary,
+                   bool intermediate, const std::string &path) {
   packs::Contents contents;
   packs::Target target = make_target(device);
   (intermediate ? target.intermediates : target.binaries) = {binary};
-  contents.programs = {without_code(request.program)};
+  contents.programs = {without_code(job.program)};
   contents.targets = {std::move(target)};
   packs::WriteOptions options;
   options.purpose = packs::Purpose::raw;
   return packs::write_pack(contents, path, options);
 }
 
-Status launch(OpenedPack &opened, const kiln::Program &loaded, const OpenedPack::Found &found,
+Status launch(PackOnDevice &opened, const kiln::Program &loaded, const PackOnDevice::Found &found,
               const TunedSizes &tuned, std::chrono::seconds longest, FirstLaunch *out,
               Results *results) {
   if (found.variant->launches) {
@@ -86,8 +86,8 @@ class Watch {
 };
 
 // Runs in the child. Returns the results of the order's problem.
-Results results_in(const OpenedPack &opened, const kiln::Program &loaded,
-                   const OpenedPack::Found &found, const json &order) {
+Results results_in(const PackOnDevice &opened, const kiln::Program &loaded,
+                   const PackOnDevice::Found &found, const json &order) {
   const std::array<std::uint32_t, 3> size = order["size"];
   std::optional<std::vector<Plane>> inputs;
   if (order.contains("inputs")) inputs = planes_from(order["inputs"]);
@@ -98,7 +98,7 @@ Results results_in(const OpenedPack &opened, const kiln::Program &loaded,
 // Runs in the child. Returns a failed status, or {"recompiled", "load_microseconds",
 // "kernels"}. After a launch the answer also has "not_launched", which is a failed status, or
 // "first", "second", "compiles", "executes" and "results".
-json load_and_launch(OpenedPack &opened, const json &order, Watch watch) {
+json load_and_launch(PackOnDevice &opened, const json &order, Watch watch) {
   const auto found = opened.find(order["program"], order["variant"]);
   if (!found.ok()) return to_json(found.status());
   const auto start = Clock::now();
@@ -144,12 +144,12 @@ json load_and_launch(OpenedPack &opened, const json &order, Watch watch) {
   return answer;
 }
 
-// Returns the auxiliary blob of the pack's only binary; empty if it has none.
-packs::Bytes auxiliary_of(const packs::Contents &contents) {
+// Returns the cache entries of the pack's only binary; empty if it has none.
+packs::Bytes cache_entries_of(const packs::Contents &contents) {
   packs::Bytes bytes;
   for (const packs::Target &target : contents.targets) {
     for (const packs::Binary &binary : target.binaries) {
-      if (binary.auxiliary) (void)binary.auxiliary->read(&bytes);
+      if (binary.cache_entries) (void)binary.cache_entries->read(&bytes);
     }
   }
   return bytes;
@@ -180,13 +180,13 @@ Proof proof_of(const ChildResult &child) {
 }
 
 // Adds the problem whose results are compared to the order; nothing if none are compared.
-void pose_problem(const ProofRequest &request, json *order) {
-  if (!request.launch || request.check == nullptr || request.check->off) return;
-  if (request.variant.launches) return;
-  const ProblemSize size = request.check->size(request.program);
+void pose_problem(const ProofRequest &job, json *order) {
+  if (!job.launch || job.check == nullptr || job.check->off) return;
+  if (job.variant.launches) return;
+  const ProblemSize size = job.check->size(job.program);
   (*order)["size"] = std::array{size.width, size.height, size.depth};
-  if (!request.check->reference.only_size()) return;
-  const auto inputs = request.check->reference.inputs(request.program, size);
+  if (!job.check->reference.only_size()) return;
+  const auto inputs = job.check->reference.inputs(job.program, size);
   if (inputs.ok()) (*order)["inputs"] = to_json(*inputs);
 }
 
@@ -233,7 +233,7 @@ json Prover::prove_here(const json &order) {
     return to_json(s);
   if (mesa_) {
     await_mesa();  // entries of the last order
-    const packs::Bytes entries = auxiliary_of(opened_.contents);
+    const packs::Bytes entries = cache_entries_of(opened_.contents);
     mesa_->reset();
     mesa_->put({entries.data(), entries.size()}, order["names"]);
   }
@@ -268,24 +268,23 @@ ChildResult Prover::call(json order) {
   return result;
 }
 
-Proof Prover::prove(const ProofRequest &request, const packs::Binary &binary, bool intermediate) {
+Proof Prover::prove(const ProofRequest &job, const packs::Binary &binary, bool intermediate) {
   const std::string pack = folder_ + "/proof-" + std::to_string(getpid()) + ".kiln";
   Proof proof;
-  proof.loaded = write_proof(device_, request, binary, intermediate, pack);
+  proof.loaded = write_proof(device_, job, binary, intermediate, pack);
   if (!proof.loaded.ok()) return proof;
-  json order{
-      {"pack", pack},
-      {"program", request.program.name},
-      {"variant", request.variant.name},
-      {"tuned", request.tuned},
-      {"launch", request.launch},
-      {"place", request.place},
-      {"names", request.names},
-      {"suggests", request.suggests},
-      {"longest_launch", longest_launch(request.build_microseconds, limits_.timeout).count()},
-      {"intermediate", intermediate}};
-  pose_problem(request, &order);
-  if (request.by_itself) {
+  json order{{"pack", pack},
+             {"program", job.program.name},
+             {"variant", job.variant.name},
+             {"tuned", job.tuned},
+             {"launch", job.launch},
+             {"place", job.place},
+             {"names", job.names},
+             {"suggests", job.suggests},
+             {"longest_launch", longest_launch(job.build_microseconds, limits_.timeout).count()},
+             {"intermediate", intermediate}};
+  pose_problem(job, &order);
+  if (job.by_itself) {
     const std::string caches = new_caches();
     order["caches"] = caches;
     ServingChild own([this](const json &to_do) { return prove_here(to_do); });
@@ -306,13 +305,13 @@ Proof Prover::prove(const ProofRequest &request, const packs::Binary &binary, bo
   return proof_of(result);
 }
 
-Proof Prover::prove_final(ProofRequest request, const packs::Binary &binary) {
+Proof Prover::prove_final(ProofRequest job, const packs::Binary &binary) {
   const int tries = keeps_compiled(device_.description.finishing) ? 1 : 6;
   Proof proof;
   for (int i = 0; i < tries; ++i) {
-    proof = prove(request, binary, false);
+    proof = prove(job, binary, false);
     if (!proof.loaded.ok() || !proof.launched.ok() || !proof.launch.compiles()) break;
-    request.by_itself = true;  // a driver may remember what it compiled in this process
+    job.by_itself = true;  // a driver may remember what it compiled in this process
   }
   return proof;
 }

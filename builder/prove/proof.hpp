@@ -15,7 +15,7 @@
 #include "builder/machine/device_info.hpp"
 #include "builder/process/serving_child.hpp"
 #include "builder/prove/result_check.hpp"
-#include "builder/run/opened_pack.hpp"
+#include "builder/run/pack_on_device.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
@@ -31,9 +31,9 @@ struct ProofRequest {
   const ResultCheck *check = nullptr;    // problem to launch for its results; null: none
   bool by_itself = false;                // in a process that proves nothing else
   bool suggests = true;                  // ask the driver for work-group sizes
-  std::uint64_t build_microseconds = 0;  // as in JobRequest
+  std::uint64_t build_microseconds = 0;  // as in Job
   // For drivers with Mesa's cache: the place of its entries, and the file names of the entries in
-  // the binary's auxiliary blob.
+  // the binary's cache entries.
   std::string_view place{};
   std::vector<std::string> names{};
 };
@@ -47,8 +47,8 @@ struct Proof {
   bool recompiled = false;  // the driver's binary differed after the load
   std::uint64_t load_microseconds = 0;
   nlohmann::json kernels = nlohmann::json::array();  // kernel_rows() after the load
-  // Entries of the place that Mesa compiled, as an auxiliary blob, and the names of all files that
-  // it wrote.
+  // Entries of the place that Mesa compiled, as a blob of cache entries, and the names of all files
+  // that it wrote.
   packs::Bytes entries{};
   std::vector<std::string> names{};
 };
@@ -72,12 +72,12 @@ class Prover {
   // Loads the variant's `binary` by the exact rung, or by the intermediate rung if `intermediate`.
   // If that fails in a process that did others before, it is done again in a fresh one, unless it
   // timed out or a launch did not end. At each load Mesa's cache holds the entries from opening the
-  // device and the binary's auxiliary blob.
-  Proof prove(const ProofRequest &request, const packs::Binary &binary, bool intermediate);
+  // device and the binary's cache entries.
+  Proof prove(const ProofRequest &job, const packs::Binary &binary, bool intermediate);
 
   // Calls prove(), and repeats it up to five times, each by itself, while the first launch seems to
   // compile: a busy machine may delay one launch, or three, but not six.
-  Proof prove_final(ProofRequest request, const packs::Binary &binary);
+  Proof prove_final(ProofRequest job, const packs::Binary &binary);
 
  private:
   std::string new_caches();
@@ -92,7 +92,7 @@ class Prover {
   std::size_t started_ = 0;  // number of processes
   std::string caches_;       // of the running process
   bool died_ = false;
-  OpenedPack opened_;                // only in the child
+  PackOnDevice opened_;              // only in the child
   std::optional<MesaFiles> mesa_{};  // only in the child, for a driver with Mesa's cache
 };
 

@@ -46,14 +46,14 @@ std::string_view mesa_place(const packs::Bytes &device_entries) {
 // ended.
 Status add_shader_cache(Prover *prover, bool has_hardware, ProofRequest *wanted,
                         packs::Binary *binary) {
-  ProofRequest request = *wanted;
-  if (request.place.empty()) {
+  ProofRequest job = *wanted;
+  if (job.place.empty()) {
     binary->finish.why_not = "Mesa wrote no shader cache";
     return {};
   }
-  request.by_itself = true;
-  request.check = nullptr;
-  Proof first = prover->prove(request, *binary, false);
+  job.by_itself = true;
+  job.check = nullptr;
+  Proof first = prover->prove(job, *binary, false);
   wanted->launch = !first.is_endless;
   const Status status = first.loaded.ok() ? first.launched : first.loaded;
   const bool compiled = first.loaded.ok() && !first.names.empty();
@@ -65,24 +65,24 @@ Status add_shader_cache(Prover *prover, bool has_hardware, ProofRequest *wanted,
   packs::Bytes bytes;
   (void)binary->blob.read(&bytes);
   binary->finish.unfinished_size = bytes.size();
-  binary->auxiliary = packs::BlobSource(std::move(first.entries));
+  binary->cache_entries = packs::BlobSource(std::move(first.entries));
   wanted->names = std::move(first.names);
   return {};
 }
 
 // Notes that the finisher ended its process, so that it is not run again for this binary.
-void note_death(const JobRequest &request, const json &answer, packs::Finish *finish) {
+void note_death(const Job &job, const json &answer, packs::Finish *finish) {
   if (!answer.contains("finisher_died") || finish->finality == Finality::yes) return;
-  const bool linker = request.device.description.finishing == runtime::Finishing::linker;
-  finish->finisher = (linker ? kLinker : kWorkGroups) + launches_mark(request.variant);
+  const bool linker = job.device.description.finishing == runtime::Finishing::linker;
+  finish->finisher = (linker ? kLinker : kWorkGroups) + launches_mark(job.variant);
   finish->why_not = answer["finisher_died"];
 }
 
 // Prepares the proof of a binary. `death` gets how a process ended that repeated a launch without
 // end: then nothing is launched.
-ProofRequest proof_request(const JobRequest &request, const json &answer, Status *death) {
-  ProofRequest how{request.program, request.variant};
-  how.check = request.check;
+ProofRequest proof_request(const Job &job, const json &answer, Status *death) {
+  ProofRequest how{job.program, job.variant};
+  how.check = job.check;
   how.build_microseconds = answer.value("build_microseconds", std::uint64_t{0});
   how.launch = !answer.contains("endless");
   if (!how.launch) *death = {Code::process, answer["endless"]};
@@ -91,38 +91,38 @@ ProofRequest proof_request(const JobRequest &request, const json &answer, Status
 
 // Loads and launches the binary. If repeating a recorded launch ends the process, or a launch
 // without hardware does, only loads it; `death` is failed if such a launch has done so already.
-Proof launched_proof(const JobRequest &request, Status death, ProofRequest *how, Prover *prover,
+Proof launched_proof(const Job &job, Status death, ProofRequest *how, Prover *prover,
                      const packs::Binary &binary, bool intermediate) {
   const auto prove = [&] {
     return intermediate ? prover->prove(*how, binary, true) : prover->prove_final(*how, binary);
   };
-  if (how->launch && (request.has_hardware || death.ok())) {
+  if (how->launch && (job.has_hardware || death.ok())) {
     Proof proof = prove();
-    if (proof.loaded.code == Code::process && !proof.is_endless && request.has_hardware &&
-        request.device.capabilities.has_extension("cl_khr_suggested_local_work_size")) {
+    if (proof.loaded.code == Code::process && !proof.is_endless && job.has_hardware &&
+        job.device.capabilities.has_extension("cl_khr_suggested_local_work_size")) {
       how->suggests = false;  // the process may have died of this, which is no fault of the binary
       proof = prove();
     }
-    const bool may_die = request.variant.launches || !request.has_hardware;
+    const bool may_die = job.variant.launches || !job.has_hardware;
     if (proof.loaded.code != Code::process || !may_die) return proof;
     death = proof.loaded;
   }
   // A kernel that fails on zeros, or without hardware, is no fault of the binary.
   how->launch = false;
   Proof proof = prover->prove(*how, binary, intermediate);
-  const char *const what = request.has_hardware ? "repeating a recorded launch: " : kLaunchDied;
+  const char *const what = job.has_hardware ? "repeating a recorded launch: " : kLaunchDied;
   proof.launched = {death.code, what + death.message};
   return proof;
 }
 
 // Fails if the results are wrong. Results that differ from launch to launch are not compared: the
 // kernel may read uninitialised memory.
-Status judge_results(const JobRequest &request, const Expect &expect, const ProofRequest &how,
-                     Prover *prover, const Proof &proof, bool intermediate, packs::Binary *binary) {
+Status judge_results(const Job &job, const Expect &expect, const ProofRequest &how, Prover *prover,
+                     const Proof &proof, bool intermediate, packs::Binary *binary) {
   if (!proof.launched.ok() && proof.results.empty()) return {};
-  const double tolerance = request.variant.tolerance;
-  const Expectation expected = expect(request);
-  const bool requires_proof = needs_proof(request.variant);
+  const double tolerance = job.variant.tolerance;
+  const Expectation expected = expect(job);
+  const bool requires_proof = needs_proof(job.variant);
   if (requires_proof && !expected.by_reference) {
     // A program built from source with the same options would be as inaccurate.
     binary->finish.unproven = "they were not compared with a reference";
@@ -148,10 +148,10 @@ Status judge_results(const JobRequest &request, const Expect &expect, const Proo
 }
 
 // Fails if the binary does not compute what its other variants must, too.
-Status judge_duplicates(const JobRequest &request, const Expect &expect, const ProofRequest &how,
+Status judge_duplicates(const Job &job, const Expect &expect, const ProofRequest &how,
                         Prover *prover, const packs::Binary &binary, bool intermediate) {
-  for (const Duplicate &duplicate : request.duplicates) {
-    JobRequest own{{request.limits}, request.device, *duplicate.program, *duplicate.variant};
+  for (const Duplicate &duplicate : job.duplicates) {
+    Job own{{job.limits}, job.device, *duplicate.program, *duplicate.variant};
     own.check = duplicate.check;
     ProofRequest launch{own.program, own.variant};
     launch.check = own.check;
@@ -170,69 +170,68 @@ Status judge_duplicates(const JobRequest &request, const Expect &expect, const P
 
 // Proves one binary in the form in which it would be packed. Adds what the load told to `answer`.
 // Fails if it must not be packed.
-Status prove_form(const JobRequest &request, const Expect &expect, Prover *prover,
-                  packs::Binary *binary, json *answer) {
+Status prove_form(const Job &job, const Expect &expect, Prover *prover, packs::Binary *binary,
+                  json *answer) {
   Status death;
-  ProofRequest how = proof_request(request, *answer, &death);
-  how.tuned = request.tuned;
-  how.place = mesa_place(request.device_entries);
-  const runtime::Finishing finishing = request.device.description.finishing;
-  const bool knows = knows_launches(request.program, request.variant);
-  if (request.finish && knows && finishing == runtime::Finishing::shader_cache && how.launch) {
-    death = add_shader_cache(prover, request.has_hardware, &how, binary);
+  ProofRequest how = proof_request(job, *answer, &death);
+  how.tuned = job.tuned;
+  how.place = mesa_place(job.device_entries);
+  const runtime::Finishing finishing = job.device.description.finishing;
+  const bool knows = knows_launches(job.program, job.variant);
+  if (job.finish && knows && finishing == runtime::Finishing::shader_cache && how.launch) {
+    death = add_shader_cache(prover, job.has_hardware, &how, binary);
   }
-  const Proof proof = launched_proof(request, std::move(death), &how, prover, *binary, false);
+  const Proof proof = launched_proof(job, std::move(death), &how, prover, *binary, false);
   if (!proof.loaded.ok()) return proof.loaded;
   (*answer)["load_microseconds"] = proof.load_microseconds;
   if (!answer->contains("kernels")) (*answer)["kernels"] = proof.kernels;
   if (proof.recompiled) return {Code::failed, "the driver compiled it anew instead of taking it"};
   note(proof, &binary->finish, *binary);
-  if (!request.has_hardware && binary->finish.finality != Finality::not_launched) {
+  if (!job.has_hardware && binary->finish.finality != Finality::not_launched) {
     binary->finish.finality = Finality::not_launched;
     binary->finish.why_not = "there is no hardware";
   }
-  if (request.finish && !knows && keeps_compiled(finishing) && binary->finish.finisher.empty()) {
+  if (job.finish && !knows && keeps_compiled(finishing) && binary->finish.finisher.empty()) {
     binary->finish.why_not = kNoLaunch;
   }
   // A later build repeats launches only if others were recorded.
-  if (request.finish) binary->finish.finisher += launches_mark(request.variant);
-  Status status = judge_results(request, expect, how, prover, proof, false, binary);
-  return status.ok() ? judge_duplicates(request, expect, how, prover, *binary, false) : status;
+  if (job.finish) binary->finish.finisher += launches_mark(job.variant);
+  Status status = judge_results(job, expect, how, prover, proof, false, binary);
+  return status.ok() ? judge_duplicates(job, expect, how, prover, *binary, false) : status;
 }
 
 // Proves one binary: without its SPIR-V if it has any, and if the driver does not take that, as the
 // driver gave it. Fails if it must not be packed.
-Status prove_binary(const JobRequest &request, const Expect &expect, Prover *prover,
-                    packs::Binary *binary, json *answer) {
+Status prove_binary(const Job &job, const Expect &expect, Prover *prover, packs::Binary *binary,
+                    json *answer) {
   packs::Binary smaller = *binary;
-  if (request.finish && request.device.description.finishing == runtime::Finishing::not_needed &&
-      drop_spirv(&smaller) && prove_form(request, expect, prover, &smaller, answer).ok()) {
+  if (job.finish && job.device.description.finishing == runtime::Finishing::not_needed &&
+      drop_spirv(&smaller) && prove_form(job, expect, prover, &smaller, answer).ok()) {
     *binary = std::move(smaller);
     return {};
   }
-  return prove_form(request, expect, prover, binary, answer);
+  return prove_form(job, expect, prover, binary, answer);
 }
 
-Status prove_intermediate(const JobRequest &request, const Expect &expect, Prover *prover,
+Status prove_intermediate(const Job &job, const Expect &expect, Prover *prover,
                           packs::Binary *intermediate, const json &answer) {
   Status death;
-  ProofRequest how = proof_request(request, answer, &death);
-  const Proof proof = launched_proof(request, std::move(death), &how, prover, *intermediate, true);
+  ProofRequest how = proof_request(job, answer, &death);
+  const Proof proof = launched_proof(job, std::move(death), &how, prover, *intermediate, true);
   if (!proof.loaded.ok()) return proof.loaded;
-  Status status = judge_results(request, expect, how, prover, proof, true, intermediate);
-  return status.ok() ? judge_duplicates(request, expect, how, prover, *intermediate, true) : status;
+  Status status = judge_results(job, expect, how, prover, proof, true, intermediate);
+  return status.ok() ? judge_duplicates(job, expect, how, prover, *intermediate, true) : status;
 }
 
 }  // namespace
 
-Result<json> prove_binaries(const JobRequest &request, const Expect &expect, Prover *prover,
-                            json answer) {
+Result<json> prove_binaries(const Job &job, const Expect &expect, Prover *prover, json answer) {
   Status status;  // the first failure
   if (answer.contains("binary")) {
-    packs::Binary binary = binary_from(request.variant, answer["binary"]);
-    status = prove_binary(request, expect, prover, &binary, &answer);
+    packs::Binary binary = binary_from(job.variant, answer["binary"]);
+    status = prove_binary(job, expect, prover, &binary, &answer);
     if (status.ok()) {
-      note_death(request, answer, &binary.finish);
+      note_death(job, answer, &binary.finish);
       answer["binary"] = to_json(binary);
     } else {
       answer.erase("binary");
@@ -240,10 +239,10 @@ Result<json> prove_binaries(const JobRequest &request, const Expect &expect, Pro
     }
   }
   if (answer.contains("intermediate")) {
-    packs::Binary intermediate = binary_from(request.variant, answer["intermediate"]);
+    packs::Binary intermediate = binary_from(job.variant, answer["intermediate"]);
     if (!status.ok()) intermediate.finish.why_not = status.message;
-    note_death(request, answer, &intermediate.finish);
-    const Status refused = prove_intermediate(request, expect, prover, &intermediate, answer);
+    note_death(job, answer, &intermediate.finish);
+    const Status refused = prove_intermediate(job, expect, prover, &intermediate, answer);
     answer["intermediate"] = to_json(intermediate);
     if (!refused.ok()) {
       answer.erase("intermediate");

@@ -90,16 +90,15 @@ Status launch_problem(const packs::Program &program, const std::vector<Plane> &i
   return status;
 }
 
-Results recorded_results(const JobRequest &request, const runtime::Device &device,
-                         cl_program program) {
+Results recorded_results(const Job &job, const runtime::Device &device, cl_program program) {
   Results results;
-  const auto launches = recorded_launches(request.variant);
+  const auto launches = recorded_launches(job.variant);
   Status status = launches.status();
   FirstLaunch seen;
   if (status.ok()) {
     status = launch_recorded(device, program, *launches, {},
-                             longest_launch(request.build_microseconds, request.limits.timeout),
-                             &seen, &results.memory);
+                             longest_launch(job.build_microseconds, job.limits.timeout), &seen,
+                             &results.memory);
   }
   if (status.ok() && !seen.executes) status = {Code::failed, kIdle};
   if (!status.ok()) results = {{}, {}, status.message};
@@ -133,40 +132,38 @@ Status write_sources(const std::vector<packs::Program> &programs, const std::str
   return contents.programs.empty() ? Status() : packs::write_pack(contents, path, {});
 }
 
-const Results &ExpectedResults::of(const JobRequest &request) {
-  const ResultCheck &check = *request.check;
-  Parameters parameters = all_parameters(request.variant, {});
-  if (program_ == &request.program && device_ == &request.device && parameters == parameters_) {
+const Results &ExpectedResults::of(const Job &job) {
+  const ResultCheck &check = *job.check;
+  Parameters parameters = all_parameters(job.variant, {});
+  if (program_ == &job.program && device_ == &job.device && parameters == parameters_) {
     return results_;
   }
-  program_ = &request.program;
-  device_ = &request.device;
+  program_ = &job.program;
+  device_ = &job.device;
   parameters_ = std::move(parameters);
   results_ = {};
-  const ProblemSize size = check.size(request.program);
-  const auto inputs = check.reference.inputs(request.program, size);
+  const ProblemSize size = check.size(job.program);
+  const auto inputs = check.reference.inputs(job.program, size);
   Status status = inputs.status();
   if (inputs.ok()) {
-    status =
-        check.reference.expected({request.variant, size, *inputs, parameters_, &request.device})
-            .move_to(&results_.outputs);
+    status = check.reference.expected({job.variant, size, *inputs, parameters_, &job.device})
+                 .move_to(&results_.outputs);
   }
   if (!status.ok()) results_.none = status.message;
   return results_;
 }
 
-Expectation expectation_of(const JobRequest &request, const Results &built,
-                           ExpectedResults *references) {
-  if (request.check == nullptr) return {};
-  if (request.check->off) return {{{}, {}, "it was asked not to compare them"}};
-  const std::string at = size_text(request.check->size(request.program));
-  if (request.check->has_reference(request.program, request.variant)) {
-    const Results &right = references->of(request);
+Expectation expectation_of(const Job &job, const Results &built, ExpectedResults *references) {
+  if (job.check == nullptr) return {};
+  if (job.check->off) return {{{}, {}, "it was asked not to compare them"}};
+  const std::string at = size_text(job.check->size(job.program));
+  if (job.check->has_reference(job.program, job.variant)) {
+    const Results &right = references->of(job);
     // A device may be unable to run a variant that is the reference.
-    const bool broken = right.empty() && !is_variant(request.program);
-    return {right, request.program.reference + ", " + at, true, broken};
+    const bool broken = right.empty() && !is_variant(job.program);
+    return {right, job.program.reference + ", " + at, true, broken};
   }
-  const std::string how = request.variant.launches ? "recorded launches on zeros" : at;
+  const std::string how = job.variant.launches ? "recorded launches on zeros" : at;
   return {built, std::string(packs::kProofBySource) + how};
 }
 
@@ -215,7 +212,7 @@ std::string name_of(const Results &results) {
   return packs::hex(packs::blake2b({bytes.data(), bytes.size()})).substr(0, 16);
 }
 
-Status executes_commands(const OpenedPack &opened, bool *out) {
+Status executes_commands(const PackOnDevice &opened, bool *out) {
   if (opened.cl().clEnqueueFillBuffer == nullptr) {
     return {Code::requirement, "there is no fill command"};
   }
@@ -232,7 +229,7 @@ packs::Program without_code(packs::Program program) {
   return program;
 }
 
-Results launch_results(const OpenedPack &opened, const kiln::Program &loaded,
+Results launch_results(const PackOnDevice &opened, const kiln::Program &loaded,
                        const packs::Program &program, const packs::Variant &variant,
                        const ProblemSize &size, std::optional<std::vector<Plane>> inputs) {
   const auto workload = plan_workload(program, variant, size, {});
@@ -248,25 +245,24 @@ Results launch_results(const OpenedPack &opened, const kiln::Program &loaded,
   return results;
 }
 
-Results source_results(const JobRequest &request, OpenedPack *opened, runtime::BuiltProgram built,
+Results source_results(const Job &job, PackOnDevice *opened, runtime::BuiltProgram built,
                        const std::string &path) {
-  if (request.variant.launches) {
-    return recorded_results(request, *opened->child.device, built.program.get());
+  if (job.variant.launches) {
+    return recorded_results(job, *opened->child.device, built.program.get());
   }
   packs::Contents contents;
-  contents.programs = {without_code(request.program)};
+  contents.programs = {without_code(job.program)};
   Status status = packs::write_pack(contents, path, {});
   if (status.ok()) status = opened->open_another(path);
-  const auto found = opened->find(request.program.name, request.variant.name);
+  const auto found = opened->find(job.program.name, job.variant.name);
   if (status.ok()) status = found.status();
   bool executes = false;
   if (status.ok()) status = executes_commands(*opened, &executes);
   if (status.ok() && !executes) status = {Code::failed, kIdle};
   if (!status.ok()) return {{}, {}, status.message};
-  const kiln::Program adopted =
-      opened->adopt(request.program.name, request.variant.name, std::move(built));
+  const kiln::Program adopted = opened->adopt(job.program.name, job.variant.name, std::move(built));
   return launch_results(*opened, adopted, *found->program, *found->variant,
-                        request.check->size(request.program));
+                        job.check->size(job.program));
 }
 
 }  // namespace kiln::builder

@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/base/builder_status.hpp"
-#include "builder/finish/job_request.hpp"
+#include "builder/finish/job.hpp"
 #include "builder/problem/plane.hpp"
 #include "builder/problem/program_shape.hpp"
-#include "builder/run/opened_pack.hpp"
+#include "builder/run/pack_on_device.hpp"
 #include "builder/run/reference.hpp"
 
 namespace kiln::builder {
@@ -68,7 +68,7 @@ class ExpectedResults {
   // Returns the results for the job's variant, whose check must have a reference for it. A
   // reference that is a variant gives results that depend on the device. Returns no results if the
   // reference fails.
-  const Results &of(const JobRequest &request);
+  const Results &of(const Job &job);
 
  private:
   const packs::Program *program_ = nullptr;
@@ -87,8 +87,7 @@ struct Expectation {
 
 // Returns the expected results for the job. `built` has the results of the program built from
 // source, if it was launched.
-Expectation expectation_of(const JobRequest &request, const Results &built,
-                           ExpectedResults *references);
+Expectation expectation_of(const Job &job, const Results &built, ExpectedResults *references);
 
 // Compares the results and sets `proof`, or sets `unproven` if either is missing. Fails with
 // Code::failed if they differ, with a message that names both, and if a reference is broken.
@@ -98,21 +97,21 @@ Status judge(const Results &got, const Expectation &expected, double tolerance,
 inline constexpr char kIdle[] = "this device cannot execute kernels here";
 
 // Does the same as ask_executes(). Fails with Code::requirement if the device cannot be asked.
-Status executes_commands(const OpenedPack &opened, bool *out);
+Status executes_commands(const PackOnDevice &opened, bool *out);
 
 // Returns the program without source and IL. Keeps all variants, since they determine its planes.
 packs::Program without_code(packs::Program program);
 
 // Launches a problem of that size, with outputs that were zeros, and returns its results. Without
 // `inputs` uses make_inputs(). If the launch fails, `none` says why.
-Results launch_results(const OpenedPack &opened, const kiln::Program &loaded,
+Results launch_results(const PackOnDevice &opened, const kiln::Program &loaded,
                        const packs::Program &program, const packs::Variant &variant,
                        const ProblemSize &size, std::optional<std::vector<Plane>> inputs = {});
 
 // Returns the results of a program just built from source: of its recorded launches, or of the
-// problem of the request's check. Writes the pack for the launch to `path`. `opened` must have its
+// problem of the job's check. Writes the pack for the launch to `path`. `opened` must have its
 // device open.
-Results source_results(const JobRequest &request, OpenedPack *opened, runtime::BuiltProgram built,
+Results source_results(const Job &job, PackOnDevice *opened, runtime::BuiltProgram built,
                        const std::string &path);
 
 }  // namespace kiln::builder

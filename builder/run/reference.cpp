@@ -13,7 +13,7 @@
 #include "builder/base/whole_file.hpp"
 #include "builder/problem/plane.hpp"
 #include "builder/process/fork_call.hpp"
-#include "builder/run/opened_pack.hpp"
+#include "builder/run/pack_on_device.hpp"
 #include "builder/run/run_program.hpp"
 #include "builder/run/workload.hpp"
 #include "kiln/packs/path.hpp"

@@ -14,7 +14,7 @@
 #include "builder/base/this_process.hpp"
 #include "builder/problem/plane.hpp"
 #include "builder/process/fork_call.hpp"
-#include "builder/run/opened_pack.hpp"
+#include "builder/run/pack_on_device.hpp"
 #include "kiln/driver.hpp"
 #include "runtime/api/api.hpp"
 #include "runtime/load/report.hpp"
@@ -84,7 +84,7 @@ kiln_ndrange range_of(const RecordedLaunch &launch, const NDSize &local) {
 }
 
 // Repeats the variant's recorded launches and puts the results into `answer`.
-Status repeat_launches(const RunRequest &request, const OpenedPack &opened,
+Status repeat_launches(const RunRequest &request, const PackOnDevice &opened,
                        const kiln::Program &loaded, const packs::Variant &variant, json *answer) {
   const auto launches = recorded_launches(variant);
   if (!launches.ok()) return launches.status();
@@ -121,7 +121,7 @@ Status repeat_launches(const RunRequest &request, const OpenedPack &opened,
 }
 
 // Launches the loaded program and puts the results into `answer`.
-Status launch(const RunRequest &request, const OpenedPack &opened, const kiln::Program &loaded,
+Status launch(const RunRequest &request, const PackOnDevice &opened, const kiln::Program &loaded,
               json *answer) {
   const auto found = opened.find(request.program, loaded.variant());
   if (!found.ok()) return found.status();
@@ -215,7 +215,7 @@ Status take_prints(OpenedDevice *child) {
 }
 
 // Opens the request's device, pack and overlay.
-Status open_for(const RunRequest &request, OpenedPack *opened) {
+Status open_for(const RunRequest &request, PackOnDevice *opened) {
   kiln::LoaderOptions options;
   if (!request.overlay.empty()) options.use_overlay(request.overlay.c_str());
   Status status = opened->open_device(request.device);
@@ -232,7 +232,7 @@ int add_report(const kiln_progress *progress, void *user) {
 }
 
 json dry_run_in_child(const RunRequest &request) {
-  OpenedPack opened;
+  PackOnDevice opened;
   if (const Status status = open_for(request, &opened); !status.ok()) return to_json(status);
   json reports = json::array();
   const kiln::Status done =
@@ -243,7 +243,7 @@ json dry_run_in_child(const RunRequest &request) {
 }
 
 json run_in_child(const RunRequest &request) {
-  OpenedPack opened;
+  PackOnDevice opened;
   Status status = open_for(request, &opened);
   if (!status.ok()) return to_json(status);
   kiln::Loaded loaded = opened.loader.load(request.program, request.variant, request.flags);

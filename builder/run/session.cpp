@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/run/opened_pack.hpp"
+#include "builder/run/pack_on_device.hpp"
 #include "runtime/device/device.hpp"
 
 namespace kiln::builder {

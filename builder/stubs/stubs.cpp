@@ -16,7 +16,7 @@
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/stubs/identifiers.hpp"
-#include "kiln/packs/records.hpp"
+#include "kiln/packs/find_rows.hpp"
 
 namespace kiln::builder {
 namespace {

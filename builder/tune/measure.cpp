@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "builder/process/fork_call.hpp"
-#include "builder/run/opened_pack.hpp"
+#include "builder/run/pack_on_device.hpp"
 #include "builder/run/session.hpp"
 #include "builder/tune/search_plan.hpp"
 #include "runtime/launch/enqueue.hpp"
@@ -46,12 +46,12 @@ Clocked clocked(const Launched &launched) {
 
 // The variant, loaded on its device.
 struct LoadedVariant {
-  OpenedPack opened;
+  PackOnDevice opened;
   const packs::Program *program = nullptr;
   const packs::Variant *variant = nullptr;
   std::optional<kiln::Loaded> loaded;
 
-  Status open(const TuneJob &job) {
+  Status open(const TuneRequest &job) {
     if (Status s = opened.open(*job.device, job.pack_path); !s.ok()) return s;
     const auto found = opened.find(job.program, job.variant);
     if (!found.ok()) return found.status();
@@ -344,7 +344,7 @@ class Tuner {
     return {};
   }
 
-  const OpenedPack &opened_;
+  const PackOnDevice &opened_;
   LoadedVariant &loaded_;
   const TuneWork &work_;
   const Clock::time_point start_ = Clock::now();
@@ -361,7 +361,7 @@ class Tuner {
 };
 
 // Runs in the child: returns a TunedVariant for each size, or null if the budget was used up.
-json tune_in_child(const TuneJob &job) {
+json tune_in_child(const TuneRequest &job) {
   LoadedVariant loaded;
   Status status = loaded.open(job);  // if it failed, the following sizes are not tried
   json answer = json::array();
@@ -389,7 +389,7 @@ json tune_in_child(const TuneJob &job) {
   return answer;
 }
 
-TunedVariant died(const TuneJob &job, const ChildResult &child) {
+TunedVariant died(const TuneRequest &job, const ChildResult &child) {
   TunedVariant result;
   result.variant = job.variant;
   const bool started = child.end != ProcessEnd::not_started;
@@ -400,7 +400,7 @@ TunedVariant died(const TuneJob &job, const ChildResult &child) {
 
 // Returns the size that the driver chooses for this range and a kernel that only writes it down;
 // zeros if it writes nothing.
-NDSize driver_size(const OpenedPack &opened, const Stage &stage) {
+NDSize driver_size(const PackOnDevice &opened, const Stage &stage) {
   constexpr char kSource[] =
       "kernel void kiln_driver_size(global uint *size) {\n"
       "  if (get_global_id(0) + get_global_id(1) + get_global_id(2) == 0)\n"
@@ -448,7 +448,7 @@ std::vector<NDSize> Seeds::sizes() const {
   return found;
 }
 
-Seeds find_seeds(const OpenedPack &opened, cl_kernel kernel, const packs::Variant &variant,
+Seeds find_seeds(const PackOnDevice &opened, cl_kernel kernel, const packs::Variant &variant,
                  const Stage &stage, const runtime::WorkGroupLimits &limits) {
   Seeds seeds;
   seeds.guess = runtime::fit_local_size(stage.global, {0, 0, 0}, limits);
@@ -472,7 +472,7 @@ Seeds find_seeds(const OpenedPack &opened, cl_kernel kernel, const packs::Varian
   return seeds;
 }
 
-std::vector<TunedVariant> tune_variant(const TuneJob &job) {
+std::vector<TunedVariant> tune_variant(const TuneRequest &job) {
   const auto part = std::chrono::milliseconds(static_cast<long>(job.seconds * 1000));
   const ChildResult child = fork_call([&] { return tune_in_child(job); }, part + job.timeout);
   std::vector<TunedVariant> results;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "builder/problem/plane.hpp"
-#include "builder/run/opened_pack.hpp"
+#include "builder/run/pack_on_device.hpp"
 #include "builder/run/workload.hpp"
 #include "builder/tune/tuned_program.hpp"
 #include "runtime/launch/work_group.hpp"
@@ -35,7 +35,7 @@ struct Seeds {
 };
 
 // Finds the sizes, and asks the driver if it suggests sizes. The kernel's arguments must be set.
-Seeds find_seeds(const OpenedPack &opened, cl_kernel kernel, const packs::Variant &variant,
+Seeds find_seeds(const PackOnDevice &opened, cl_kernel kernel, const packs::Variant &variant,
                  const Stage &stage, const runtime::WorkGroupLimits &limits);
 
 // One size of the problem, with data for it.
@@ -46,7 +46,7 @@ struct TuneWork {
   double best = 0;  // nanoseconds of the fastest other variant; 0: none yet
 };
 
-struct TuneJob {
+struct TuneRequest {
   const DeviceInfo *device = nullptr;
   std::string pack_path;
   std::string program;
@@ -63,7 +63,7 @@ struct TuneJob {
 // fastest one so far; then the best size found counts. Returns one result for each problem size, in
 // the order given. If a variant gives a wrong result at one size, the following sizes are not
 // tried.
-std::vector<TunedVariant> tune_variant(const TuneJob &job);
+std::vector<TunedVariant> tune_variant(const TuneRequest &job);
 
 struct DeviceMemory {
   bool is_cpu = false;

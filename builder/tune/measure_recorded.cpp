@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "builder/process/fork_call.hpp"
-#include "builder/run/opened_pack.hpp"
+#include "builder/run/pack_on_device.hpp"
 #include "builder/run/repeated_launch.hpp"
 #include "builder/tune/search_plan.hpp"
 #include "runtime/launch/enqueue.hpp"
@@ -27,11 +27,11 @@ constexpr std::chrono::milliseconds kMaxOnPattern{20'000};  // memory may decide
 
 // The program, loaded on its device, with a queue that has a clock.
 struct LoadedLaunches {
-  OpenedPack opened;
+  PackOnDevice opened;
   std::optional<kiln::Loaded> loaded;
   runtime::Handle<cl_command_queue> queue;
 
-  Status open(const LaunchJob &job) {
+  Status open(const TuneLaunchesRequest &job) {
     if (Status s = opened.open(*job.device, job.pack_path); !s.ok()) return s;
     loaded.emplace(opened.loader.load(job.program, job.variant));
     if (Status s = status_of(loaded->program.error()); !s.ok()) return s;
@@ -274,7 +274,7 @@ class LaunchTuner {
   bool device_clock_ = false;
 };
 
-json tune_in_child(const LaunchJob &job, TunedLaunch result) {
+json tune_in_child(const TuneLaunchesRequest &job, TunedLaunch result) {
   LoadedLaunches loaded;
   if (Status s = loaded.open(job); !s.ok()) {
     result.reason = std::move(s.message);
@@ -285,7 +285,7 @@ json tune_in_child(const LaunchJob &job, TunedLaunch result) {
 }
 
 // Returns {"differs"} with a reason, {} if nothing differs, or a failed status.
-json compare_in_child(const LaunchJob &job, const NDSize &local) {
+json compare_in_child(const TuneLaunchesRequest &job, const NDSize &local) {
   LoadedLaunches loaded;
   if (Status s = loaded.open(job); !s.ok()) return to_json(s);
   for (const RecordedLaunch &launch : job.work->launches) {
@@ -301,7 +301,7 @@ json compare_in_child(const LaunchJob &job, const NDSize &local) {
 
 }  // namespace
 
-TunedLaunch tune_launches(const LaunchJob &job) {
+TunedLaunch tune_launches(const TuneLaunchesRequest &job) {
   TunedLaunch result;
   result.program = job.program;
   result.variant = job.variant;

@@ -10,7 +10,7 @@
 
 namespace kiln::builder {
 
-struct LaunchJob {
+struct TuneLaunchesRequest {
   const DeviceInfo *device = nullptr;
   std::string pack_path;
   std::string program;
@@ -26,6 +26,6 @@ struct LaunchJob {
 // at the end; then for the best size on memory with a pattern, too, if the kernel survives such
 // memory. The best size counts as better if the driver's size is clearly_slower() in each of the
 // launches. Nothing is known about memory and times with the application's own data.
-TunedLaunch tune_launches(const LaunchJob &job);
+TunedLaunch tune_launches(const TuneLaunchesRequest &job);
 
 }  // namespace kiln::builder

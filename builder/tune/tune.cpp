@@ -182,7 +182,7 @@ class Tuning {
       }
       const double share = budget.share();
       const double asked = std::max(share - overrun, share / 4);
-      TuneJob job;
+      TuneRequest job;
       if (share > 0) {
         if (Status s = job_of(p, asked).move_to(&job); !s.ok()) return s;
       }
@@ -227,8 +227,8 @@ class Tuning {
     }
   }
 
-  Result<TuneJob> job_of(const Pending &p, double seconds) {
-    TuneJob job;
+  Result<TuneRequest> job_of(const Pending &p, double seconds) {
+    TuneRequest job;
     job.device = &result_.device;
     job.pack_path = options_.pack_path;
     job.program = p.program->name;

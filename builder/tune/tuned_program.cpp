@@ -62,7 +62,7 @@ std::string conditions_of(const TunedDevice &tuned, const TunedSize &size,
                      tuned.device.identity.text(runtime::Field::driver_version));
 }
 
-using Place = std::tuple<std::string, std::string, std::string, packs::SizeClass>;
+using RowKey = std::tuple<std::string, std::string, std::string, packs::SizeClass>;
 
 // Makes a row with these figures.
 packs::Tuning row_of(double nanoseconds, double default_nanoseconds, std::size_t samples,
@@ -87,10 +87,10 @@ packs::Tuning kernel_row(const TunedKernel &kernel) {
 }
 
 // Returns the rows of the kernels by place, each with its number of work-items.
-std::map<Place, std::pair<std::uint64_t, packs::Tuning>> kernel_rows(const TunedDevice &tuned,
-                                                                     const TunedSize &size,
-                                                                     const TunedVariant &variant) {
-  std::map<Place, std::pair<std::uint64_t, packs::Tuning>> rows;
+std::map<RowKey, std::pair<std::uint64_t, packs::Tuning>> kernel_rows(const TunedDevice &tuned,
+                                                                      const TunedSize &size,
+                                                                      const TunedVariant &variant) {
+  std::map<RowKey, std::pair<std::uint64_t, packs::Tuning>> rows;
   for (const TunedKernel &kernel : variant.kernels) {
     if (kernel.required || !kernel.kept) continue;
     packs::Tuning row = kernel_row(kernel);
@@ -368,7 +368,7 @@ json to_json(const TunedDevice &tuned) {
 
 std::vector<packs::Tuning> tuning_rows(const TunedDevice &tuned) {
   std::set<std::pair<std::string, std::string>> rejected;
-  std::map<Place, std::pair<std::uint64_t, packs::Tuning>> kernels;
+  std::map<RowKey, std::pair<std::uint64_t, packs::Tuning>> kernels;
   for (const TunedSize &size : tuned.sizes) {
     for (const TunedVariant &variant : size.variants) {
       if (variant.rejected()) rejected.emplace(size.program, variant.variant);

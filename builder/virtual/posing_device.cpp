@@ -107,8 +107,8 @@ class PosingDevice final : public VirtualDevice {
     const packs::Binary &binary = targets[0].binaries[0];
     Made made{{}, binary.build_log, binary.finish, binary.kernels, {}, binary.statistics};
     if (Status s = binary.blob.read(&made.binary); !s.ok()) return s;
-    if (binary.auxiliary) {
-      if (Status s = binary.auxiliary->read(&made.auxiliary.emplace()); !s.ok()) return s;
+    if (binary.cache_entries) {
+      if (Status s = binary.cache_entries->read(&made.cache_entries.emplace()); !s.ok()) return s;
     }
     mark(&made.finish);
     return made;

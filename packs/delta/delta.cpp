@@ -118,7 +118,7 @@ class DeltaWriter {
   std::map<std::uint64_t, std::uint64_t> likeness(const DeltaPlan &plan) {
     std::map<std::uint64_t, std::uint64_t> from_to;
     while (first_hint_ < plan.hints.size()) {
-      const Place &done = plan.hints[first_hint_].literal;
+      const ByteRange &done = plan.hints[first_hint_].literal;
       if (done.offset + done.size > from_) break;
       ++first_hint_;
     }

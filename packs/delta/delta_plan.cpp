@@ -17,9 +17,9 @@ constexpr std::size_t kMaxAlike = 4;           // OLD's targets that may stand f
 
 // A blob, a section or the root, as a run of stored bytes.
 struct StoredPart {
-  Place place;
+  ByteRange place;
   Digest name{};
-  std::vector<Place> like{};  // in OLD
+  std::vector<ByteRange> like{};  // in OLD
 };
 
 Status same_bytes(const Pack &a, std::uint64_t at_a, const Pack &b, std::uint64_t at_b,
@@ -36,7 +36,7 @@ Status same_bytes(const Pack &a, std::uint64_t at_a, const Pack &b, std::uint64_
   return {};
 }
 
-Place place_of(BlobRef blob) { return {blob.offset(), blob.stored_size()}; }
+ByteRange place_of(BlobRef blob) { return {blob.offset(), blob.stored_size()}; }
 
 const fb::TargetEntry &entry_of(const Pack &pack, std::size_t target) {
   return *pack.schema().targets()->Get(static_cast<unsigned>(target));
@@ -105,7 +105,7 @@ class DeltaPlanner {
 
   // Finds OLD's raw blob for a variant's binary, or for its intermediate form.
   Status find_like(const std::vector<std::size_t> &targets, const fb::Binary &binary,
-                   bool intermediate, std::vector<Place> *like) const {
+                   bool intermediate, std::vector<ByteRange> *like) const {
     const Digest variant = to_digest(binary.variant());
     for (const std::size_t i : targets) {
       TargetRef target;
@@ -132,7 +132,7 @@ class DeltaPlanner {
       if (binaries == nullptr) continue;
       for (const fb::Binary *binary : *binaries) {
         if (section.blobs[binary->blob()].codec() != Codec::raw) continue;
-        std::vector<Place> *like = &blobs[binary->blob()].like;
+        std::vector<ByteRange> *like = &blobs[binary->blob()].like;
         if (Status s = find_like(targets, *binary, intermediate, like); !s.ok()) return s;
       }
     }
@@ -205,7 +205,7 @@ class DeltaPlanner {
       if (!s.ok()) return s;
       if (same) return add_copy(at->second.offset, part.place.size);
     }
-    for (const Place &like : part.like) plan_.hints.push_back({part.place, like});
+    for (const ByteRange &like : part.like) plan_.hints.push_back({part.place, like});
     add_literal(part.place.size);
     return {};
   }
@@ -213,7 +213,7 @@ class DeltaPlanner {
   const Pack &old_;
   const Pack &new_;
   Layout old_layout_;
-  std::multimap<Digest, Place> stored_;  // OLD's blobs and sections
+  std::multimap<Digest, ByteRange> stored_;  // OLD's blobs and sections
   std::map<std::string, std::vector<std::size_t>> by_key_;
   std::map<std::string, std::vector<std::size_t>> by_model_;
   std::map<std::string, std::vector<std::size_t>> by_profile_;

@@ -17,8 +17,8 @@ struct DeltaStep {
 
 // A part of NEW that is not copied, and a similar place in OLD.
 struct DeltaHint {
-  Place literal;  // in NEW
-  Place like;     // in OLD
+  ByteRange literal;  // in NEW
+  ByteRange like;     // in OLD
 };
 
 struct DeltaPlan {

@@ -1600,7 +1600,7 @@ struct Section FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_BLOBS = 20,
     VT_INTERMEDIATES = 22,
     VT_INTERMEDIATE_PROVENANCE = 24,
-    VT_AUXILIARY = 26
+    VT_CACHE_ENTRIES = 26
   };
   const flatbuffers::String *key() const {
     return GetPointer<const flatbuffers::String *>(VT_KEY);
@@ -1635,8 +1635,8 @@ struct Section FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Provenance>> *intermediate_provenance() const {
     return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Provenance>> *>(VT_INTERMEDIATE_PROVENANCE);
   }
-  const flatbuffers::Vector<const kiln::packs::fb::Binary *> *auxiliary() const {
-    return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::Binary *> *>(VT_AUXILIARY);
+  const flatbuffers::Vector<const kiln::packs::fb::Binary *> *cache_entries() const {
+    return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::Binary *> *>(VT_CACHE_ENTRIES);
   }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
@@ -1665,8 +1665,8 @@ struct Section FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyOffset(verifier, VT_INTERMEDIATE_PROVENANCE) &&
            verifier.VerifyVector(intermediate_provenance()) &&
            verifier.VerifyVectorOfTables(intermediate_provenance()) &&
-           VerifyOffset(verifier, VT_AUXILIARY) &&
-           verifier.VerifyVector(auxiliary()) &&
+           VerifyOffset(verifier, VT_CACHE_ENTRIES) &&
+           verifier.VerifyVector(cache_entries()) &&
            verifier.EndTable();
   }
 };
@@ -1708,8 +1708,8 @@ struct SectionBuilder {
   void add_intermediate_provenance(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Provenance>>> intermediate_provenance) {
     fbb_.AddOffset(Section::VT_INTERMEDIATE_PROVENANCE, intermediate_provenance);
   }
-  void add_auxiliary(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Binary *>> auxiliary) {
-    fbb_.AddOffset(Section::VT_AUXILIARY, auxiliary);
+  void add_cache_entries(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Binary *>> cache_entries) {
+    fbb_.AddOffset(Section::VT_CACHE_ENTRIES, cache_entries);
   }
   explicit SectionBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
@@ -1744,9 +1744,9 @@ inline flatbuffers::Offset<Section> CreateSection(
     flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Blob *>> blobs = 0,
     flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Binary *>> intermediates = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Provenance>>> intermediate_provenance = 0,
-    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Binary *>> auxiliary = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Binary *>> cache_entries = 0) {
   SectionBuilder builder_(_fbb);
-  builder_.add_auxiliary(auxiliary);
+  builder_.add_cache_entries(cache_entries);
   builder_.add_intermediate_provenance(intermediate_provenance);
   builder_.add_intermediates(intermediates);
   builder_.add_blobs(blobs);
@@ -1774,7 +1774,7 @@ inline flatbuffers::Offset<Section> CreateSectionDirect(
     const std::vector<kiln::packs::fb::Blob> *blobs = nullptr,
     const std::vector<kiln::packs::fb::Binary> *intermediates = nullptr,
     const std::vector<flatbuffers::Offset<kiln::packs::fb::Provenance>> *intermediate_provenance = nullptr,
-    const std::vector<kiln::packs::fb::Binary> *auxiliary = nullptr) {
+    const std::vector<kiln::packs::fb::Binary> *cache_entries = nullptr) {
   auto key__ = key ? _fbb.CreateString(key) : 0;
   auto profile__ = profile ? _fbb.CreateString(profile) : 0;
   auto family__ = family ? _fbb.CreateString(family) : 0;
@@ -1786,7 +1786,7 @@ inline flatbuffers::Offset<Section> CreateSectionDirect(
   auto blobs__ = blobs ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Blob>(*blobs) : 0;
   auto intermediates__ = intermediates ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Binary>(*intermediates) : 0;
   auto intermediate_provenance__ = intermediate_provenance ? _fbb.CreateVector<flatbuffers::Offset<kiln::packs::fb::Provenance>>(*intermediate_provenance) : 0;
-  auto auxiliary__ = auxiliary ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Binary>(*auxiliary) : 0;
+  auto cache_entries__ = cache_entries ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Binary>(*cache_entries) : 0;
   return kiln::packs::fb::CreateSection(
       _fbb,
       key__,
@@ -1800,7 +1800,7 @@ inline flatbuffers::Offset<Section> CreateSectionDirect(
       blobs__,
       intermediates__,
       intermediate_provenance__,
-      auxiliary__);
+      cache_entries__);
 }
 
 inline const kiln::packs::fb::Root *GetRoot(const void *buf) {

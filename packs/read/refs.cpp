@@ -47,18 +47,18 @@ BinaryRef TargetRef::find_intermediate(const Digest &variant) const {
   return find_made(schema(), schema().intermediates(), schema().intermediate_provenance(), variant);
 }
 
-BlobRef TargetRef::find_auxiliary(const Digest &variant) const {
-  const Entries *entries = schema().auxiliary();
+BlobRef TargetRef::find_cache_entries(const Digest &variant) const {
+  const Entries *entries = schema().cache_entries();
   const std::uint32_t i = find_entry(entries, variant);
-  return i < auxiliary_count() ? auxiliary(i) : BlobRef();
+  return i < cache_entries_count() ? cache_entries(i) : BlobRef();
 }
 
-std::uint32_t TargetRef::auxiliary_count() const {
-  return schema().auxiliary() == nullptr ? 0 : schema().auxiliary()->size();
+std::uint32_t TargetRef::cache_entries_count() const {
+  return schema().cache_entries() == nullptr ? 0 : schema().cache_entries()->size();
 }
 
-BlobRef TargetRef::auxiliary(std::uint32_t index) const {
-  return blob_of(schema(), *schema().auxiliary()->Get(index));
+BlobRef TargetRef::cache_entries(std::uint32_t index) const {
+  return blob_of(schema(), *schema().cache_entries()->Get(index));
 }
 
 }  // namespace kiln::packs

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "kiln/packs/argument.hpp"
+#include "kiln/packs/argument_words.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "pack_generated.h"
 
@@ -504,7 +504,7 @@ Status check_binaries(const fb::Section &section) {
       !s.ok()) {
     return s;
   }
-  return check_entries(section, section.auxiliary(), "auxiliary blobs are not sorted and unique");
+  return check_entries(section, section.cache_entries(), "cache entries are not sorted and unique");
 }
 
 using Provenances = flatbuffers::Vector<flatbuffers::Offset<fb::Provenance>>;

@@ -6,7 +6,7 @@
 
 #include <sodium.h>
 
-#include "kiln/packs/records.hpp"
+#include "kiln/packs/find_rows.hpp"
 #include "kiln/packs/text.hpp"
 
 namespace kiln::packs {
@@ -148,11 +148,11 @@ Target read_target(const std::shared_ptr<const Pack> &pack, const fb::Section &i
   if (in.intermediates() != nullptr) {
     read_binaries(pack, in, *in.intermediates(), *in.intermediate_provenance(), &out.intermediates);
   }
-  const auto auxiliary = [&](const Digest &variant) {
-    return optional_blob(pack, TargetRef(&in).find_auxiliary(variant));
+  const auto cache_entries = [&](const Digest &variant) {
+    return optional_blob(pack, TargetRef(&in).find_cache_entries(variant));
   };
-  out.auxiliary = auxiliary(Digest{});
-  for (Binary &binary : out.binaries) binary.auxiliary = auxiliary(binary.variant);
+  out.cache_entries = cache_entries(Digest{});
+  for (Binary &binary : out.binaries) binary.cache_entries = cache_entries(binary.variant);
   return out;
 }
 

@@ -71,7 +71,7 @@ Status copy_frame(const BlobSource &source, EncodedBlob *out) {
 
 // Whether a start gives it to a driver, or provisions it.
 bool is_started(const BlobUse &use) {
-  return use.kind == BlobKind::binary || use.kind == BlobKind::auxiliary;
+  return use.kind == BlobKind::binary || use.kind == BlobKind::cache_entries;
 }
 
 std::string group_of(const BlobUse &use) {

@@ -19,7 +19,7 @@ struct ZSTD_CCtx_s;
 namespace kiln::packs {
 
 // The role of a blob in the pack.
-enum class BlobKind : std::uint8_t { source, il, launches, binary, auxiliary };
+enum class BlobKind : std::uint8_t { source, il, launches, binary, cache_entries };
 
 struct BlobUse {
   BlobKind kind = BlobKind::source;

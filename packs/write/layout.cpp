@@ -29,7 +29,7 @@ void add_blobs(const std::vector<BlobRef> &blobs, Parts *parts) {
   }
 }
 
-Status check_section_name(const Pack &pack, const Place &place, std::size_t target) {
+Status check_section_name(const Pack &pack, const ByteRange &place, std::size_t target) {
   const fb::TargetEntry &entry = *pack.schema().targets()->Get(static_cast<unsigned>(target));
   Bytes scratch;
   View section;

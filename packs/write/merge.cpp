@@ -207,7 +207,7 @@ int order(const Binary &a, const Binary &b) {
   if (const int o = order(a.statistics.empty(), b.statistics.empty()); o != 0) return o;
   if (const int o = order(a.finish.proof.empty(), b.finish.proof.empty()); o != 0) return o;
   if (const int o = order(a.finish, b.finish); o != 0) return o;
-  if (const int o = order(a.auxiliary, b.auxiliary); o != 0) return o;
+  if (const int o = order(a.cache_entries, b.cache_entries); o != 0) return o;
   if (const int o = order(a.build_log, b.build_log); o != 0) return o;
   if (const int o = order(a.kernels, b.kernels); o != 0) return o;
   if (const int o = order(a.statistics, b.statistics); o != 0) return o;
@@ -279,7 +279,7 @@ Status merge_program(const Program &from, Program *into, std::vector<MergeChoice
 
 Status merge_target(const Target &from, Target *into, std::vector<MergeChoice> *choices) {
   if (facts(from) < facts(*into)) facts(*into) = facts(from);
-  if (order(from.auxiliary, into->auxiliary) < 0) into->auxiliary = from.auxiliary;
+  if (order(from.cache_entries, into->cache_entries) < 0) into->cache_entries = from.cache_entries;
   const auto keep_first = [&](MergeChoice::Part part) {
     return [&, part](const Binary &a, Binary *b) {
       MergeChoice choice{part, MergeRule::hash, a.variant, into->key};
@@ -361,7 +361,7 @@ Contents take_out_unproven(bool all, Contents *contents) {
     Target apart = target;
     apart.binaries.clear();
     apart.intermediates.clear();
-    apart.auxiliary.reset();
+    apart.cache_entries.reset();
     move_held(&target.binaries, &apart.binaries);
     move_held(&target.intermediates, &apart.intermediates);
     if (!is_empty(apart)) held.targets.push_back(std::move(apart));

@@ -206,7 +206,7 @@ std::vector<flatbuffers::Offset<fb::Fact>> add_identity(flatbuffers::FlatBufferB
 struct Rows {
   std::vector<fb::Binary> binaries;
   std::vector<flatbuffers::Offset<fb::Provenance>> provenance;
-  std::vector<fb::Binary> auxiliary;
+  std::vector<fb::Binary> cache_entries;
 };
 
 class PackWriter {
@@ -347,10 +347,10 @@ Status PackWriter::add_entries(const std::vector<Binary> &binaries, const std::s
     if (Status s = blobs->add(&stream_, binary->blob, use, &index); !s.ok()) return s;
     out->binaries.emplace_back(to_hash(binary->variant), index, 0);
     out->provenance.push_back(add_provenance(builder, *binary));
-    if (!binary->auxiliary) continue;
-    const BlobUse more{BlobKind::auxiliary};
-    if (Status s = blobs->add(&stream_, *binary->auxiliary, more, &index); !s.ok()) return s;
-    out->auxiliary.emplace_back(to_hash(binary->variant), index, 0);
+    if (!binary->cache_entries) continue;
+    const BlobUse more{BlobKind::cache_entries};
+    if (Status s = blobs->add(&stream_, *binary->cache_entries, more, &index); !s.ok()) return s;
+    out->cache_entries.emplace_back(to_hash(binary->variant), index, 0);
   }
   return {};
 }
@@ -363,11 +363,11 @@ Status PackWriter::add_target(const Target &target) {
   BlobStream::Table blobs;
   Rows final;
   Rows intermediate;
-  if (target.auxiliary) {
+  if (target.cache_entries) {
     std::uint32_t index = 0;
-    const BlobUse use{BlobKind::auxiliary};
-    if (Status s = blobs.add(&stream_, *target.auxiliary, use, &index); !s.ok()) return s;
-    final.auxiliary.emplace_back(to_hash(Digest{}), index, 0);
+    const BlobUse use{BlobKind::cache_entries};
+    if (Status s = blobs.add(&stream_, *target.cache_entries, use, &index); !s.ok()) return s;
+    final.cache_entries.emplace_back(to_hash(Digest{}), index, 0);
   }
   if (Status s = add_entries(target.binaries, target.profile, &builder, &blobs, &final); !s.ok())
     return s;
@@ -387,15 +387,16 @@ Status PackWriter::add_target(const Target &target) {
   const auto blob_vector = builder.CreateVectorOfStructs(blobs.blobs());
   flatbuffers::Offset<Entries> intermediates;
   flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Provenance>>> their_provenance;
-  flatbuffers::Offset<Entries> auxiliary;
+  flatbuffers::Offset<Entries> cache_entries;
   if (!intermediate.binaries.empty()) {
     intermediates = builder.CreateVectorOfStructs(intermediate.binaries);
     their_provenance = builder.CreateVector(intermediate.provenance);
   }
-  if (!final.auxiliary.empty()) auxiliary = builder.CreateVectorOfStructs(final.auxiliary);
+  if (!final.cache_entries.empty())
+    cache_entries = builder.CreateVectorOfStructs(final.cache_entries);
   builder.Finish(fb::CreateSection(builder, key, profile, family, model, compiler, identity,
                                    binary_vector, provenance_vector, blob_vector, intermediates,
-                                   their_provenance, auxiliary));
+                                   their_provenance, cache_entries));
   if (builder.GetSize() > kMaxSectionSize) {
     return Status::error(Code::over_limit, "a target's section is over 64 MiB");
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C API: packs, loaders, programs and reports.
 #include "kiln/listing.h"
-#include "kiln/packs/records.hpp"
+#include "kiln/packs/find_rows.hpp"
 #include "kiln/prefetch.h"
 #include "runtime/api/api.hpp"
 #include "runtime/api/options.hpp"
@@ -12,7 +12,7 @@ namespace kiln::runtime {
 
 namespace {
 
-kiln_status open_pack(const packs::Status &status, std::shared_ptr<const packs::Pack> &&pack,
+kiln_status give_pack(const packs::Status &status, std::shared_ptr<const packs::Pack> &&pack,
                       kiln_pack **out, kiln_error *error) {
   if (!status.ok()) return report_error(status, error);
   *out = new kiln_pack{std::move(pack)};
@@ -83,7 +83,7 @@ kiln_status kiln_pack_open_file(const char *path, kiln_pack **out, kiln_error *e
   KILN_REQUIRE(path != nullptr && out != nullptr, error);
   std::shared_ptr<const kiln::packs::Pack> pack;
   const auto status = kiln::packs::Pack::open_file(path, &pack);
-  return open_pack(status, std::move(pack), out, error);
+  return give_pack(status, std::move(pack), out, error);
 }
 
 kiln_status kiln_pack_open_descriptor(int fd, uint64_t offset, uint64_t length, kiln_pack **out,
@@ -91,7 +91,7 @@ kiln_status kiln_pack_open_descriptor(int fd, uint64_t offset, uint64_t length, 
   KILN_REQUIRE(out != nullptr, error);
   std::shared_ptr<const kiln::packs::Pack> pack;
   const auto status = kiln::packs::Pack::open_descriptor(fd, offset, length, &pack);
-  return open_pack(status, std::move(pack), out, error);
+  return give_pack(status, std::move(pack), out, error);
 }
 
 kiln_status kiln_pack_open_memory(const void *memory, size_t size, kiln_pack **out,
@@ -100,7 +100,7 @@ kiln_status kiln_pack_open_memory(const void *memory, size_t size, kiln_pack **o
   std::shared_ptr<const kiln::packs::Pack> pack;
   const auto status =
       kiln::packs::Pack::open_memory({static_cast<const uint8_t *>(memory), size}, &pack);
-  return open_pack(status, std::move(pack), out, error);
+  return give_pack(status, std::move(pack), out, error);
 }
 
 void kiln_pack_release(kiln_pack *pack) { delete pack; }

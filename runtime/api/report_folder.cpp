@@ -14,14 +14,14 @@ using namespace kiln::runtime;
 namespace kiln::runtime {
 namespace {
 
-struct Place {
+struct NamedFolder {
   std::mutex mutex;
   std::shared_ptr<ReportFolder> folder;  // guarded by `mutex`
 };
 
 // Never destroyed: threads may still load while the process ends.
-Place &place() {
-  static Place &made = *new Place;
+NamedFolder &named_folder() {
+  static NamedFolder &made = *new NamedFolder;
   return made;
 }
 
@@ -34,8 +34,8 @@ const std::string &process() {
 void write_report(const Report &report) {
   std::shared_ptr<ReportFolder> folder;
   {
-    const std::lock_guard<std::mutex> lock(place().mutex);
-    folder = place().folder;
+    const std::lock_guard<std::mutex> lock(named_folder().mutex);
+    folder = named_folder().folder;
   }
   if (folder == nullptr) return;
   Report line = report;
@@ -66,8 +66,8 @@ kiln_status kiln_report_folder(const char *folder, kiln_error *error) {
   }
   const bool is_used = made != nullptr && code == 0;
   {
-    const std::lock_guard<std::mutex> lock(place().mutex);
-    place().folder = is_used ? std::move(made) : nullptr;
+    const std::lock_guard<std::mutex> lock(named_folder().mutex);
+    named_folder().folder = is_used ? std::move(made) : nullptr;
   }
   on_report = is_used ? write_report : nullptr;
   return code == 0 ? KILN_OK : report_error(file_failure(folder, code), error);

@@ -25,7 +25,7 @@ using packs::Status;
 // Names the driver that built the binary, for the cached file itself. What "kiln layer, driver"
 // wrote is not used: links of one program, which may be other programs than their names say, were
 // among it.
-std::string producer(const Driver &driver) {
+std::string producer(const DriverKey &driver) {
   return "kiln layer 2, driver " + packs::hex64(driver.number);
 }
 
@@ -37,7 +37,7 @@ const packs::BlobSource *code_of(const packs::Variant &variant) {
   return nullptr;
 }
 
-bool is_sound(const packs::Contents &contents, const std::string &name, const Driver &driver) {
+bool is_sound(const packs::Contents &contents, const std::string &name, const DriverKey &driver) {
   return contents.producer == producer(driver) && contents.targets.size() == 1 &&
          contents.targets[0].key == driver.key && contents.targets[0].binaries.size() == 1 &&
          is_one_program(contents, name) &&
@@ -66,11 +66,11 @@ packs::Descriptor open_file(const std::string &overlay, const std::string &name,
 
 }  // namespace
 
-std::string driver_name(const Driver &driver) {
+std::string driver_name(const DriverKey &driver) {
   return packs::concat({packs::hex64(driver.key_hash), "-", packs::hex64(driver.number)});
 }
 
-std::string file_name(const std::string &program, const Driver &driver, const char *suffix) {
+std::string file_name(const std::string &program, const DriverKey &driver, const char *suffix) {
   return packs::concat({program, "-", driver_name(driver), suffix});
 }
 
@@ -96,7 +96,7 @@ Status open_folder(const std::string &overlay, const std::string &below, runtime
   return error == 0 ? Status() : runtime::file_failure(path, error);
 }
 
-Status write_cached(const std::string &overlay, const Driver &driver, packs::Contents contents) {
+Status write_cached(const std::string &overlay, const DriverKey &driver, packs::Contents contents) {
   runtime::Folder folder;
   if (Status s = open_folder(overlay, "", &folder); !s.ok()) return s;
   contents.producer = producer(driver);
@@ -109,7 +109,7 @@ Status write_cached(const std::string &overlay, const Driver &driver, packs::Con
   return {};
 }
 
-CachedFile open_cached(const std::string &overlay, const Driver &driver,
+CachedFile open_cached(const std::string &overlay, const DriverKey &driver,
                        const std::string &program) {
   struct stat info {};
   CachedFile found;
@@ -148,7 +148,7 @@ packs::Result<std::vector<packs::Contents>> read_all_cached(const std::string &o
     constexpr std::size_t kDigits = 16;
     const std::string &key = contents.targets[0].key;
     const std::size_t end = name.size() - std::string_view(kPackSuffix).size();
-    const Driver driver{
+    const DriverKey driver{
         key, packs::xxh3(key),
         std::strtoull(name.substr(end - kDigits, kDigits).c_str(), nullptr, kDigits)};
     const std::string &program = contents.programs[0].name;
@@ -162,7 +162,7 @@ std::string driver_label(const std::string &device, const std::string &version) 
   return packs::concat({device, " (driver ", version, ")"});
 }
 
-std::string other_driver(const std::string &overlay, const Driver &driver,
+std::string other_driver(const std::string &overlay, const DriverKey &driver,
                          const std::string &program) {
   runtime::Folder folder;
   std::vector<std::string> names;
@@ -190,7 +190,7 @@ std::string other_driver(const std::string &overlay, const Driver &driver,
   return {};
 }
 
-bool has_cached(const std::string &overlay, const Driver &driver, const std::string &program,
+bool has_cached(const std::string &overlay, const DriverKey &driver, const std::string &program,
                 const char *suffix) {
   struct stat info {};
   return static_cast<bool>(open_file(overlay, file_name(program, driver, suffix), &info));

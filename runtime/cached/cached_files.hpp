@@ -17,7 +17,7 @@
 namespace kiln::cached {
 
 // A device's driver, which files are named after.
-struct Driver {
+struct DriverKey {
   std::string key;  // canonical text of the device's binary key
   std::uint64_t key_hash = 0;
   std::uint64_t number = 0;  // runtime::driver_number(): it changes when all strings stay the same
@@ -41,12 +41,12 @@ inline constexpr std::size_t kMaxNoted = 4096;                   // files for ea
 
 // Returns the name of the driver's folder in OVERLAY/noted: both numbers as 16 digits, joined by
 // "-".
-std::string driver_name(const Driver &driver);
+std::string driver_name(const DriverKey &driver);
 
 // Returns the name of the program's pack in the overlay: the program's name and driver_name(),
 // joined by "-". With kPartSuffix, returns that of a mark, an empty file: the program is a part of
 // a cached link.
-std::string file_name(const std::string &program, const Driver &driver,
+std::string file_name(const std::string &program, const DriverKey &driver,
                       const char *suffix = kPackSuffix);
 
 // Returns whether the contents are one program with one variant, whose source and options give its
@@ -61,7 +61,7 @@ packs::Status open_folder(const std::string &overlay, const std::string &below,
 // Writes the program to the overlay, whole or not at all; unsynced, since a damaged file is
 // replaced. `contents` has one program with one variant, and one target with the driver's binary.
 // Then makes room (kLimit).
-packs::Status write_cached(const std::string &overlay, const Driver &driver,
+packs::Status write_cached(const std::string &overlay, const DriverKey &driver,
                            packs::Contents contents);
 
 // An open and checked file of a cached program.
@@ -74,7 +74,7 @@ struct CachedFile {
 // Opens the program's file in the overlay and notes the use. Its pack is null if there is no file,
 // if it is damaged or does not hold this program for this driver, or if another user may have
 // written it. A file's name proves nothing.
-CachedFile open_cached(const std::string &overlay, const Driver &driver,
+CachedFile open_cached(const std::string &overlay, const DriverKey &driver,
                        const std::string &program);
 
 // Returns the contents of all sound files of cached programs, for any driver, by name. Fails with
@@ -83,7 +83,7 @@ packs::Result<std::vector<packs::Contents>> read_all_cached(const std::string &o
 
 // Returns whether the program's pack, or with kPartSuffix the mark of a part, is there and is
 // private.
-bool has_cached(const std::string &overlay, const Driver &driver, const std::string &program,
+bool has_cached(const std::string &overlay, const DriverKey &driver, const std::string &program,
                 const char *suffix = kPackSuffix);
 
 // Returns "DEVICE (driver VERSION)".
@@ -91,7 +91,7 @@ std::string driver_label(const std::string &device, const std::string &version);
 
 // Returns, for people, the device and driver of a file that the overlay has of the program for
 // another driver; empty if there is none. Lists the folder.
-std::string other_driver(const std::string &overlay, const Driver &driver,
+std::string other_driver(const std::string &overlay, const DriverKey &driver,
                          const std::string &program);
 
 struct Counts {

@@ -90,11 +90,11 @@ std::optional<packs::Contents> contents_of(const runtime::OpenCL &cl, cl_program
 
 packs::Status without_kernels() { return Status::error(Code::requirement, "it has no kernels"); }
 
-Driver driver_of(const runtime::Device &device) {
+DriverKey driver_of(const runtime::Device &device) {
   return {device.key().text(), device.key().hash(), runtime::driver_number(device)};
 }
 
-Status store_program(const std::string &overlay, const Driver &driver,
+Status store_program(const std::string &overlay, const DriverKey &driver,
                      const runtime::Device &device, cl_program built, packs::Contents contents,
                      runtime::Persistence *persistence) {
   if (Status s = add_binary(device, built, persistence, &contents); !s.ok()) return s;

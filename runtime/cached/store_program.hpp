@@ -22,13 +22,13 @@ std::optional<packs::Contents> contents_of(const runtime::OpenCL &cl, cl_program
 packs::Status without_kernels();
 
 // Returns the device's driver; computing its number queries the times of many files.
-Driver driver_of(const runtime::Device &device);
+DriverKey driver_of(const runtime::Device &device);
 
 // Writes the program with the driver's binary for the device (write_cached). `contents` is from
 // contents_of(), without a target; `built` was built from its text, and `driver` is the device's.
 // Asks for the binary behind a marker of `persistence`, which may be null. Fails with Code::failed
 // if the driver must not be asked for the binary.
-packs::Status store_program(const std::string &overlay, const Driver &driver,
+packs::Status store_program(const std::string &overlay, const DriverKey &driver,
                             const runtime::Device &device, cl_program built,
                             packs::Contents contents, runtime::Persistence *persistence);
 

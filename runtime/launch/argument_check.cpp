@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "kiln/packs/records.hpp"
+#include "kiln/packs/find_rows.hpp"
 
 namespace kiln::runtime {
 namespace {

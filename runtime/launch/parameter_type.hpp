@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "kiln/launch.h"
-#include "kiln/packs/argument.hpp"
+#include "kiln/packs/argument_words.hpp"
 
 namespace kiln::runtime {
 

@@ -7,14 +7,14 @@
 #include <mutex>
 #include <optional>
 
-#include "runtime/layer/answer.hpp"
 #include "runtime/layer/base/settings.hpp"
-#include "runtime/layer/builds.hpp"
-#include "runtime/layer/cached_programs.hpp"
-#include "runtime/layer/links.hpp"
-#include "runtime/layer/objects.hpp"
-#include "runtime/layer/seen_variables.hpp"
-#include "runtime/layer/sub_devices.hpp"
+#include "runtime/layer/serve/builds.hpp"
+#include "runtime/layer/serve/cached_programs.hpp"
+#include "runtime/layer/serve/info_answers.hpp"
+#include "runtime/layer/serve/links.hpp"
+#include "runtime/layer/serve/objects.hpp"
+#include "runtime/layer/serve/seen_variables.hpp"
+#include "runtime/layer/serve/sub_devices.hpp"
 
 namespace kiln::layer {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "runtime/layer/base/build_report.hpp"
 #include "runtime/layer/base/settings.hpp"
-#include "runtime/layer/cached_programs.hpp"
-#include "runtime/layer/launch_markers.hpp"
 #include "runtime/layer/record/record.hpp"
-#include "runtime/layer/tuned_kernels.hpp"
+#include "runtime/layer/serve/cached_programs.hpp"
+#include "runtime/layer/serve/launch_markers.hpp"
+#include "runtime/layer/serve/tuned_kernels.hpp"
 
 namespace kiln::layer {
 namespace {

@@ -9,12 +9,12 @@
 
 #include <cstring>
 
-#include "runtime/layer/answer.hpp"
 #include "runtime/layer/base/build_report.hpp"
 #include "runtime/layer/base/next.hpp"
 #include "runtime/layer/base/process.hpp"
 #include "runtime/layer/export.hpp"
 #include "runtime/layer/hooks.hpp"
+#include "runtime/layer/serve/info_answers.hpp"
 
 namespace kiln::layer {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A driver with a platform and no devices. `kiln` gives it to an ICD loader in place of the
-// system's drivers, to ask whether the loader takes the layer (builder/application/icd_loader.cpp):
+// system's drivers, to ask whether the loader takes the layer (builder/under_layer/icd_loader.cpp):
 // ocl-icd takes layers only if there is a platform, and the start of a real driver takes up to
 // seconds.
 #include <CL/cl_icd.h>
 
 #include <cstring>
 
-#include "runtime/layer/answer.hpp"
 #include "runtime/layer/export.hpp"
+#include "runtime/layer/serve/info_answers.hpp"
 
 struct _cl_platform_id {
   const cl_icd_dispatch *functions;

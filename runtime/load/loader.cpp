@@ -3,7 +3,7 @@
 // must have.
 #include "runtime/load/loader.hpp"
 
-#include "kiln/packs/records.hpp"
+#include "kiln/packs/find_rows.hpp"
 #include "runtime/identity/note_match.hpp"
 
 namespace kiln::runtime {

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <string>
 
+#include "kiln/packs/find_rows.hpp"
 #include "kiln/packs/pack.hpp"
-#include "kiln/packs/records.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/identity/identity.hpp"
 #include "runtime/opencl/error.hpp"

@@ -58,7 +58,7 @@ bool is_signed_pack(const std::string &name) {
 
 // Opens a user's signed pack. Returns null if it is another user's file, who could else put any
 // number of them in the way of the signed ones.
-std::shared_ptr<const packs::Pack> open_pack(const Descriptor &shared, const std::string &name) {
+std::shared_ptr<const packs::Pack> open_shared(const Descriptor &shared, const std::string &name) {
   std::shared_ptr<const packs::Pack> pack;
   const Descriptor file(packs::open_at_itself(shared.get(), name.c_str(), O_RDONLY));
   struct stat info {};
@@ -111,7 +111,7 @@ std::vector<std::shared_ptr<const packs::Pack>> open_others(const char *shared) 
   for (const std::string &name : names) {
     if (others.size() == kMaxOthers) break;
     if (!is_signed_pack(name) || name == own) continue;
-    if (auto pack = open_pack(folder, name)) others.push_back(std::move(pack));
+    if (auto pack = open_shared(folder, name)) others.push_back(std::move(pack));
   }
   return others;
 }

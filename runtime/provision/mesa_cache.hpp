@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entries of Mesa's shader cache, as a pack stores them and as Mesa reads them. Pure.
 //
-// A variant's auxiliary blob in a pack is one line with the place below mesa_shader_cache_sf
+// A variant's blob of cache entries in a pack is one line with the place below mesa_shader_cache_sf
 // ("<driver's id>/llvmpipe"), then entries by rising key, each once. An entry has the form of
 // Mesa's Fossilize databases: 40 hexadecimal digits, a header of four little-endian 32-bit numbers
 // (payload size, format, checksum, decoded size), and the payload. A database is two files that

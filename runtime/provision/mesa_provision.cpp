@@ -253,8 +253,8 @@ Status MesaEntries::add(const std::shared_ptr<const packs::Pack> &pack) {
     if (Status s = pack->target(i, &target); !s.ok()) return s;
     if (target.profile() != "rusticl") continue;
     if (packs_.empty() || packs_.back() != pack) packs_.push_back(pack);
-    for (std::uint32_t k = 0; k < target.auxiliary_count(); ++k) {
-      if (Status s = add_blob(*pack, target.auxiliary(k)); !s.ok()) return s;
+    for (std::uint32_t k = 0; k < target.cache_entries_count(); ++k) {
+      if (Status s = add_blob(*pack, target.cache_entries(k)); !s.ok()) return s;
     }
   }
   return {};

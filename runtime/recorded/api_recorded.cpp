@@ -39,7 +39,7 @@ Result<WholeProgram> named_program(std::string_view source, const char *options)
 // calls.
 struct OpenedDevice {
   std::shared_ptr<const runtime::Device> device;
-  cached::Driver driver;
+  cached::DriverKey driver;
 };
 
 Status open_device(cl_device_id id, OpenedDevice *out) {

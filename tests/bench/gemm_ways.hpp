@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "builder/run/opened_pack.hpp"
+#include "builder/run/pack_on_device.hpp"
 #include "tests/bench/clblast.hpp"
 #include "tests/bench/gemm_times.hpp"
 
@@ -52,7 +52,7 @@ class GemmBench {
   builder::Status launch(std::size_t n, GemmVariant *v) const;
   builder::Status launch_plainly(std::size_t n, GemmVariant *v) const;
 
-  builder::OpenedPack pack_;
+  builder::PackOnDevice pack_;
   kiln::Queue queue_;
   GemmMatrices matrices_;
   kiln::Buffer a_, b_, c_;

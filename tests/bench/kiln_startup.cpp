@@ -27,13 +27,13 @@
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/inspect/pack_files.hpp"
-#include "builder/jobs/earlier.hpp"
+#include "builder/jobs/earlier_binaries.hpp"
 #include "builder/machine/build_source.hpp"
 #include "builder/machine/driver_caches.hpp"
 #include "builder/machine/opened_device.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/temporary_folder.hpp"
-#include "builder/run/opened_pack.hpp"
+#include "builder/run/pack_on_device.hpp"
 #include "builder/tune/sampler.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/load/tuning.hpp"
@@ -111,8 +111,8 @@ class MesaCache {
     std::map<std::string, runtime::MesaJoin> joins;
     for (const packs::Target &target : contents.targets) {
       if (target.key != key) continue;
-      add(target.auxiliary, &joins);
-      for (const packs::Binary &binary : target.binaries) add(binary.auxiliary, &joins);
+      add(target.cache_entries, &joins);
+      for (const packs::Binary &binary : target.binaries) add(binary.cache_entries, &joins);
     }
     for (const auto &[place, join] : joins) {
       if (Status s = cache.write(place, join); !s.ok()) return s;
@@ -170,7 +170,7 @@ class MesaCache {
 // Runs in a child: returns the variant that the runtime chooses for each program, as {"program":
 // "variant"}. Leaves out programs that the device cannot run.
 json choose_variants(const DeviceInfo &info, const std::string &pack_path) {
-  OpenedPack opened;
+  PackOnDevice opened;
   if (const Status s = opened.open(info, pack_path); !s.ok()) return to_json(s);
   json chosen = json::object();
   for (const packs::Program &program : opened.contents.programs) {
@@ -255,7 +255,7 @@ json driver_binaries(const DeviceInfo &info, const std::vector<StartItem> &items
 // executes kernels.
 json launch_facts(const DeviceInfo &info, const packs::Contents &contents,
                   const std::string &pack_path, const std::vector<StartItem> &items) {
-  OpenedPack opened;
+  PackOnDevice opened;
   if (const Status s = opened.open(info, pack_path); !s.ok()) return to_json(s);
   json local = json::array();
   bool executes = true;

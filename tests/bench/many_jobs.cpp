@@ -112,7 +112,7 @@ void must(const packs::Status &status) {
   std::exit(1);
 }
 
-void fill_store(const std::string &file, const builder::JobRequests &requests,
+void fill_store(const std::string &file, const builder::ResolvedJobs &requests,
                 const packs::Target &target, const builder::DeviceInfo &device) {
   auto store = builder::Store::open(file);
   must(store.status());
@@ -167,7 +167,7 @@ void make_files(const test::ScriptedDriver &driver, int count, std::size_t size)
   must(packs::write_pack(base, driver.path("base.kiln")));
   const builder::PlanOptions options;
   const std::vector<builder::DeviceInfo> one{devices->front()};
-  const builder::JobRequests requests(base, one, options, {}, "", "");
+  const builder::ResolvedJobs requests(base, one, options, {}, "", "");
   for (std::size_t i = 0; i < target.binaries.size(); ++i) {
     requests.origin_of({0, i, 0}).note_in(&target.binaries[i].finish);
   }
@@ -349,9 +349,9 @@ void print_sizes(const char *shape, const std::string &file) {
   for (const packs::Target &target : contents.targets) {
     for (const packs::Binary &binary : target.binaries) {
       add(binary.blob);
-      add(binary.auxiliary);
+      add(binary.cache_entries);
     }
-    add(target.auxiliary);
+    add(target.cache_entries);
   }
   const std::size_t solid = compressed_size(all, 19);
   std::string row =

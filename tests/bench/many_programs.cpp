@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "builder/application/spool.hpp"
+#include "builder/under_layer/spool.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/source/whole_program.hpp"
 #include "tests/support/temporary_folder.hpp"

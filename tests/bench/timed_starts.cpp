@@ -7,7 +7,7 @@
 
 #include "builder/base/this_process.hpp"
 #include "builder/finish/launch_twice.hpp"
-#include "builder/run/opened_pack.hpp"
+#include "builder/run/pack_on_device.hpp"
 #include "builder/run/session.hpp"
 #include "runtime/api/api.hpp"
 #include "runtime/launch/enqueue.hpp"

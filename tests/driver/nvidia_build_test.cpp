@@ -31,7 +31,7 @@ TEST_CASE("a build on an H200 packs a final cubin for its compute capability, an
   CHECK(below.finality == Finality::no);
   CHECK(below.why_not == kCompiles);
   CHECK(below.driver == kDriver);
-  CHECK_FALSE(target.auxiliary);
+  CHECK_FALSE(target.cache_entries);
 }
 
 TEST_CASE("a cubin whose first launch compiles is packed, and said to be not final") {

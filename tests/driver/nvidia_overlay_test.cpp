@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The overlay on a GPU of NVIDIA's shape: PTX is finished in the application, once.
-#include "builder/application/overlay_folder.hpp"
+#include "builder/under_layer/overlay_folder.hpp"
 #include "tests/driver/nvidia.hpp"
 
 using namespace kiln;

@@ -61,7 +61,7 @@ json launch_in_child(const std::string &path) {
 // In a child: the first guesses of the tuner for 500 work-items.
 json seed_in_child(const std::string &path, const std::array<std::uint32_t, 3> &own) {
   const auto listed = builder::list_devices();
-  builder::OpenedPack opened;
+  builder::PackOnDevice opened;
   if (!listed.ok() || !opened.open(listed->front(), path).ok())
     throw std::runtime_error("no device");
   const Loaded loaded = opened.loader.load("triple");

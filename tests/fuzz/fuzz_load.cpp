@@ -15,7 +15,7 @@
 #include "builder/machine/opened_device.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/temporary_folder.hpp"
-#include "builder/run/opened_pack.hpp"
+#include "builder/run/pack_on_device.hpp"
 #include "builder/run/reference.hpp"
 #include "builder/run/session.hpp"
 #include "kiln/packs/writer.hpp"

@@ -190,7 +190,7 @@ def _recorded(inspected):
              for name, fact in target["identity"].items()}
     def name(blob):
         return blob and (blob["hash"], blob["raw_size"])
-    return facts | {binary["variant"]: (name(binary["blob"]), name(binary["auxiliary"]),
+    return facts | {binary["variant"]: (name(binary["blob"]), name(binary["cache_entries"]),
                                         binary["provenance"])
                     for target in inspected["targets"] for binary in target["binaries"]}
 

@@ -88,7 +88,7 @@ class Models:
             expect(finish_of(binary) == (NEVER, WHY), f"it says {finish_of(binary)}")
             finisher = binary["provenance"]["finish"]["finisher"]
             expect(finisher == f"virtual-mesa 1 as {model}, mesa-shader-cache 1", finisher)
-            expect(binary.get("auxiliary"), "there is no code for the GPU")
+            expect(binary.get("cache_entries"), "there is no code for the GPU")
             told = binary["provenance"]["statistics"]
             expect(len(told) == len(binary["provenance"]["kernels"]), f"of kernels it tells {told}")
             for kernel in told:

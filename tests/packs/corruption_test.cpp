@@ -2,7 +2,7 @@
 // Damage: every truncation and every flipped byte gives a fault or exactly the right bytes.
 #include <algorithm>
 
-#include "kiln/packs/records.hpp"
+#include "kiln/packs/find_rows.hpp"
 #include "tests/packs/forge.hpp"
 
 using namespace kiln::packs;

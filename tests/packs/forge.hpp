@@ -116,7 +116,7 @@ struct ForgedSection {
   std::size_t provenances = 0;  // beyond one a binary
   std::vector<fb::Binary> intermediates{};
   std::size_t intermediate_provenances = 0;
-  std::vector<fb::Binary> auxiliary{};
+  std::vector<fb::Binary> cache_entries{};
   std::uint8_t finality = 0;  // of all provenances
 };
 
@@ -204,10 +204,10 @@ inline Bytes forge(const ForgedSection &section) {
   const auto blobs = builder.CreateVectorOfStructs(section.blobs);
   const auto intermediates = builder.CreateVectorOfStructs(section.intermediates);
   const auto their_provenances = provenance_of(section.intermediate_provenances);
-  const auto auxiliary = builder.CreateVectorOfStructs(section.auxiliary);
+  const auto cache_entries = builder.CreateVectorOfStructs(section.cache_entries);
   builder.Finish(fb::CreateSection(builder, key, text, text, text, text, facts, binaries,
                                    provenances, blobs, intermediates, their_provenances,
-                                   auxiliary));
+                                   cache_entries));
   return taken(builder);
 }
 

@@ -97,7 +97,7 @@ TEST_CASE("a section's binaries must rise by variant and have provenance", "[for
   CHECK(spoiled_section([](ForgedSection *s) { s->provenances = 1; }) == Code::section_malformed);
 }
 
-TEST_CASE("intermediates and auxiliary blobs are judged as binaries are", "[forged]") {
+TEST_CASE("intermediates and cache entries are judged as binaries are", "[forged]") {
   const auto intermediates = [](ForgedSection *s) {
     s->intermediates = s->binaries;
     s->intermediate_provenances = s->binaries.size();
@@ -111,12 +111,12 @@ TEST_CASE("intermediates and auxiliary blobs are judged as binaries are", "[forg
           intermediates(s);
           --s->intermediate_provenances;
         }) == Code::section_malformed);
-  CHECK(spoiled_section([](ForgedSection *s) { s->auxiliary = s->binaries; }) == Code::ok);
+  CHECK(spoiled_section([](ForgedSection *s) { s->cache_entries = s->binaries; }) == Code::ok);
   CHECK(spoiled_section([](ForgedSection *s) {
-          s->auxiliary = {s->binaries[1], s->binaries[0]};
+          s->cache_entries = {s->binaries[1], s->binaries[0]};
         }) == Code::section_malformed);
   CHECK(spoiled_section([](ForgedSection *s) {
-          s->auxiliary = {fb::Binary(s->binaries[0].variant(), 9, 0)};
+          s->cache_entries = {fb::Binary(s->binaries[0].variant(), 9, 0)};
         }) == Code::out_of_bounds);
 }
 

@@ -373,7 +373,7 @@ TEST_CASE("what has no proof is held apart, and a claim of a proof is not handed
   CHECK(held.targets[0].key == base.targets[0].key);
   REQUIRE(held.targets[0].binaries.size() == 1);
   CHECK(held.targets[0].binaries[0].variant == variant);
-  CHECK_FALSE(held.targets[0].auxiliary);
+  CHECK_FALSE(held.targets[0].cache_entries);
   for (const Target &target : mixed.targets) {
     for (const Binary &binary : target.binaries) CHECK_FALSE(binary.finish.proof.empty());
   }
@@ -532,10 +532,11 @@ TEST_CASE("of two variants the one with more source and IL gives all of its own"
   }
 }
 
-TEST_CASE("a target's auxiliary blob outlives a merge with a target that has none", "[merge]") {
+TEST_CASE("a target's blob of cache entries outlives a merge with a target that has none",
+          "[merge]") {
   Contents with, without;
   with.targets = without.targets = {target("A100")};
-  with.targets[0].auxiliary = BlobSource(noise(70, 1));
+  with.targets[0].cache_entries = BlobSource(noise(70, 1));
   for (const bool is_from : {true, false}) {
     Contents into = is_from ? without : with;
     REQUIRE(merge(is_from ? with : without, &into).ok());

@@ -186,9 +186,9 @@ class RandomPacks {
     out.compiler = pick({"1", "2"});
     out.identity[1].second = pick({"", "x"});
     out.binaries = binaries();
-    for (packs::Binary &binary : out.binaries) binary.auxiliary = maybe_blob();
+    for (packs::Binary &binary : out.binaries) binary.cache_entries = maybe_blob();
     out.intermediates = binaries();
-    out.auxiliary = maybe_blob();
+    out.cache_entries = maybe_blob();
     return out;
   }
 

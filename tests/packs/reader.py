@@ -346,7 +346,7 @@ def target(data, entry, variants, kernels, root):
     need(xxhash.xxh3_64_intdigest(table.text(0).encode()) == key_hash, "section_malformed")
     blobs = Blobs(data, table.all_fixed(8, Blobs.LAYOUT), root.incompat, root)
     layout = f"{NAME}sII"
-    auxiliary = {each[0]: blobs.get(each[1])[0] for each in table.all_fixed(11, layout)}
+    cache_entries = {each[0]: blobs.get(each[1])[0] for each in table.all_fixed(11, layout)}
 
     def binaries(field, said, more):
         return [{"variant": variants.get(each[0]), "variant_hash": each[0].hex(),
@@ -357,7 +357,7 @@ def target(data, entry, variants, kernels, root):
     return {"key": table.text(0), "profile": table.text(1), "family": table.text(2),
             "model": table.text(3), "compiler": table.text(4),
             "identity": {fact.text(0): fact.text(1) for fact in table.tables(5)},
-            "binaries": binaries(6, 7, lambda hash: {"auxiliary": auxiliary.get(hash)}),
+            "binaries": binaries(6, 7, lambda hash: {"cache_entries": cache_entries.get(hash)}),
             "intermediates": binaries(9, 10, lambda hash: {})}
 
 

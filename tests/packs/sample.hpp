@@ -158,7 +158,7 @@ inline Contents launch_sample() {
   return contents;
 }
 
-// All of that, and a target with final binaries, auxiliary blobs and intermediates that use every
+// All of that, and a target with final binaries, cache entries and intermediates that use every
 // field. After a change rewrite the golden pack with KILN_REGENERATE=1.
 inline Contents sample() {
   Contents contents = launch_sample();
@@ -168,8 +168,8 @@ inline Contents sample() {
   first.intermediates[0].finish.driver = "580.65.06";
   first.binaries[0].finish = {packs::Finality::yes,   "", "linker 12.8", 155'000, 4096, "580.65.06",
                               {{8, 8, 1}, {64, 1, 1}}};
-  first.binaries[0].auxiliary = packs::BlobSource(noise(33, 6));
-  first.auxiliary = packs::BlobSource(noise(44, 7));
+  first.binaries[0].cache_entries = packs::BlobSource(noise(33, 6));
+  first.cache_entries = packs::BlobSource(noise(44, 7));
   first.binaries[1].finish.finality = packs::Finality::no;
   first.binaries[1].finish.why_not = "its first launch took 57 ms longer than its second";
   return contents;
@@ -460,7 +460,7 @@ inline Part section_part(const packs::fb::Section &section) {
   append_provenance(section.provenance(), &part);
   append_provenance(section.intermediate_provenance(), &part);
   for (const packs::Entries *entries :
-       {section.binaries(), section.intermediates(), section.auxiliary()}) {
+       {section.binaries(), section.intermediates(), section.cache_entries()}) {
     if (entries == nullptr) continue;
     for (const auto *binary : *entries) {
       const std::uint8_t *hash = binary->variant().bytes()->data();

@@ -69,12 +69,12 @@ TEST_CASE("a pack holds nothing but what its format describes", "[soundness]") {
   for (std::size_t i = kSuperblockSize; i < good.size(); ++i) {
     Bytes changed = good;
     changed[i] ^= 1;
-    PackPointer opened_pack;
-    if (!open(changed, &opened_pack).ok()) continue;  // the root's hash
-    const Status layout = check_layout(*opened_pack);
+    PackPointer pack_on_device;
+    if (!open(changed, &pack_on_device).ok()) continue;  // the root's hash
+    const Status layout = check_layout(*pack_on_device);
     if (layout.code == Code::reserved_not_zero) ++found;
     if (!layout.ok()) continue;
-    if (!any_blob_is_damaged(*opened_pack)) ++same;
+    if (!any_blob_is_damaged(*pack_on_device)) ++same;
   }
   CHECK(same < 10);  // bits of a compressed frame that decode to the same
   CHECK(found > 20);

@@ -142,7 +142,7 @@ TEST_CASE("a target may have thousands of binaries of which the same is said", "
   many.binaries.clear();
   for (unsigned i = 0; i < 3000; ++i) {
     Binary another = one;
-    another.auxiliary.reset();
+    another.cache_entries.reset();
     another.variant = blake2b({reinterpret_cast<const std::uint8_t *>(&i), sizeof(i)});
     another.finish.proof = "library:libreferences.so:some_function, 64x64";
     many.binaries.push_back(std::move(another));

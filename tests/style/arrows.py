@@ -20,10 +20,11 @@ TOPS = ("packs", "runtime", "builder", "kernels", "android/jni")
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 PACKS_HEADER = re.compile(r"packs/include/kiln/packs/(\w+)\.hpp")
 # Headers of packs that have no source of their name.
-HEADERS_ALONE = {"path": "base", "argument": "base", "known_bad": "base", "members": "write",
+HEADERS_ALONE = {"path": "base", "argument_words": "base", "known_bad": "base", "members": "write",
                  "write_options": "write"}
-NESTED_ROOMS = ("runtime/layer/base", "runtime/layer/record", "builder/fleet/delivery",
-                "builder/fleet/report", "builder/fleet/watch", "builder/cli/fleet")
+NESTED_ROOMS = ("runtime/layer/base", "runtime/layer/record", "runtime/layer/serve",
+                "builder/fleet/delivery", "builder/fleet/report", "builder/fleet/watch",
+                "builder/cli/fleet")
 PUBLIC = ("", "packs/include", "runtime/include", "kernels/include")  # what includes begin at
 # Includes that may close a cycle of files, without the suffixes.
 CLOSING = {

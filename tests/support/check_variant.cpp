@@ -56,7 +56,7 @@ void require(const builder::Status &status) {
 
 class Checker {
  public:
-  Checker(OpenedPack *opened, const packs::Program &program, const packs::Variant &variant,
+  Checker(PackOnDevice *opened, const packs::Program &program, const packs::Variant &variant,
           const CheckPlan &plan)
       : program_(program),
         variant_(variant),
@@ -234,7 +234,7 @@ class Checker {
   const CheckPlan &plan_;
   const ProgramShape shape_;
   Reference reference_;
-  OpenedPack &opened_;
+  PackOnDevice &opened_;
   std::optional<Session> session_;
   std::span<const NDSize> local_sizes_;
   runtime::LaunchRules rules_;
@@ -246,7 +246,7 @@ class Checker {
 
 }  // namespace
 
-json check_variant(OpenedPack *opened, const DeviceInfo &device, const std::string &pack_path,
+json check_variant(PackOnDevice *opened, const DeviceInfo &device, const std::string &pack_path,
                    const packs::Program &program, const packs::Variant &variant,
                    const CheckPlan &plan) {
   const auto start = std::chrono::steady_clock::now();

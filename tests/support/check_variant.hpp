@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/machine/device_info.hpp"
-#include "builder/run/opened_pack.hpp"
+#include "builder/run/pack_on_device.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::test {
@@ -24,7 +24,7 @@ struct CheckPlan {
 // Loads the variant and checks it on the device, which it opens with the pack if `opened` is empty;
 // to be called in a process that may die. The answer holds "launches", "failed", "mismatches" (the
 // first few, in words), "rung" and "seconds", or "skipped" with the reason why it cannot run here.
-nlohmann::json check_variant(builder::OpenedPack *opened, const builder::DeviceInfo &device,
+nlohmann::json check_variant(builder::PackOnDevice *opened, const builder::DeviceInfo &device,
                              const std::string &pack_path, const packs::Program &program,
                              const packs::Variant &variant, const CheckPlan &plan);
 

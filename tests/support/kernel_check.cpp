@@ -120,7 +120,7 @@ bool is_special(const packs::Variant &variant) {
 
 int check_all(const Arguments &arguments, const builder::DeviceInfo &device,
               const packs::Contents &contents) {
-  builder::OpenedPack opened;  // in the child
+  builder::PackOnDevice opened;  // in the child
   builder::ServingChild checker([&](const nlohmann::json &order) {
     const packs::Program &program = contents.programs[order[0].get<std::size_t>()];
     return check_variant(&opened, device, arguments.pack, program,

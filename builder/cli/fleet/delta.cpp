@@ -2,7 +2,7 @@
 // kiln fleet delta: one pack as its difference from another, and back.
 #include <fmt/format.h>
 
-#include "builder/cli/common_options.hpp"
+#include "builder/cli/shared/common_options.hpp"
 #include "kiln/packs/delta.hpp"
 
 namespace kiln::cli {
@@ -39,9 +39,9 @@ Result<std::shared_ptr<const packs::Pack>> open_alone(const std::string &path) {
 }
 
 int run_delta(const DeltaArguments &options) {
-  const auto old_pack = open_pack(options.old_pack);
+  const auto old_pack = read_pack(options.old_pack);
   if (!old_pack.ok()) return fail(old_pack.status());
-  const auto new_pack = open_pack(options.new_pack);
+  const auto new_pack = read_pack(options.new_pack);
   if (!new_pack.ok()) return fail(new_pack.status());
   Status status = check_output(options.output, {options.old_pack, options.new_pack});
   if (!status.ok()) return fail(status);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln-fleet, which `kiln fleet` starts: the commands for who operates devices.
+// kiln-fleet, which `kiln fleet` starts: the commands for people who operate devices.
 #include <sodium.h>
 
-#include "builder/cli/parse.hpp"
+#include "builder/cli/shared/parse.hpp"
 #include "builder/process/foreground.hpp"
 
 int main(int argc, char **argv) {

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "builder/base/this_process.hpp"
-#include "builder/cli/common_options.hpp"
-#include "builder/cli/supervised.hpp"
+#include "builder/cli/shared/common_options.hpp"
+#include "builder/cli/shared/supervised.hpp"
 #include "builder/fleet/delivery/fetch.hpp"
 #include "builder/fleet/delivery/publish.hpp"
 #include "builder/process/temporary_folder.hpp"
@@ -72,7 +72,7 @@ int run_publish(const PublishArguments &options) {
   std::error_code ignored;
   const bool is_published = std::filesystem::is_directory(options.pack, ignored);
   if (!is_published) {
-    auto pack = open_pack(options.pack);
+    auto pack = read_pack(options.pack);
     if (!pack.ok()) return fail(pack.status());
     contents = std::move(pack->contents);
   }

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/whole_file.hpp"
-#include "builder/cli/common_options.hpp"
+#include "builder/cli/shared/common_options.hpp"
 #include "builder/fleet/report/target_use.hpp"
 
 namespace kiln::cli {
@@ -80,7 +80,7 @@ int run(const FleetArguments &arguments) {
   }
   std::vector<builder::FleetPack> packs;
   for (const std::string &path : arguments.packs) {
-    auto open = open_pack(path);
+    auto open = read_pack(path);
     if (!open.ok()) return fail(open.status());
     packs.push_back({path, open->pack, std::move(open->contents)});
   }

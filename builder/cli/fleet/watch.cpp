@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "builder/cli/common_options.hpp"
-#include "builder/cli/supervised.hpp"
+#include "builder/cli/shared/common_options.hpp"
+#include "builder/cli/shared/supervised.hpp"
 #include "builder/inspect/printable.hpp"
 
 namespace kiln::cli {

@@ -6,14 +6,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "builder/application/spool.hpp"
 #include "builder/base/table.hpp"
 #include "builder/base/whole_file.hpp"
-#include "builder/cli/common_options.hpp"
+#include "builder/cli/shared/common_options.hpp"
 #include "builder/inspect/note_text.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/pack_sizes.hpp"
 #include "builder/inspect/printable.hpp"
+#include "builder/under_layer/spool.hpp"
 #include "kiln/packs/bytes.hpp"
 #include "kiln/packs/path.hpp"
 #include "kiln/packs/signatures.hpp"
@@ -122,7 +122,7 @@ std::string source_text(const packs::Contents &contents) {
   return text;
 }
 
-std::string pack_text(const OpenPack &open) {
+std::string pack_text(const PackFile &open) {
   std::string text = fmt::format("format {}, {} bytes; IL by {}{}\n",
                                  open.pack->superblock().version, open.pack->superblock().pack_size,
                                  open.contents.producer, source_text(open.contents));
@@ -167,7 +167,7 @@ int inspect_spool(const std::string &path, bool as_json) {
 }
 
 int inspect_sizes(const std::string &path, bool as_json) {
-  const auto open = open_pack(path);
+  const auto open = read_pack(path);
   if (!open.ok()) return fail(open.status());
   std::error_code error;
   const std::uint64_t size = std::filesystem::file_size(path, error);
@@ -270,7 +270,7 @@ Status make_folders(const std::string &folder_of_all, const packs::Contents &con
 // Writes PROGRAM/VARIANT.cl, .32.spv, .64.spv and for each target .N.bin and .N.ptx into the
 // folder, and index.json, which says what belongs to which target.
 int extract(const std::string &path, const std::string &folder, bool as_json) {
-  const auto open = open_pack(path);
+  const auto open = read_pack(path);
   if (!open.ok()) return fail(open.status());
   const packs::Contents &contents = open->contents;
   if (Status s = make_folders(folder, contents); !s.ok()) return fail(s);
@@ -296,7 +296,7 @@ int inspect(const std::string &path, bool as_json) {
   std::error_code ignored;
   if (std::filesystem::is_directory(packs::to_path(path), ignored))
     return inspect_spool(path, as_json);
-  const auto open = open_pack(path);
+  const auto open = read_pack(path);
   if (!open.ok()) return fail(open.status());
   if (as_json) {
     print(builder::describe_pack(*open->pack, open->contents));

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/this_process.hpp"
-#include "builder/cli/common_options.hpp"
+#include "builder/cli/shared/common_options.hpp"
 #include "builder/inspect/merge_report.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
@@ -103,7 +103,7 @@ Status merge_inputs(const MergeArguments &options, const packs::Demand &demand, 
   packs::Contents *merged = &out->contents;
   builder::MergeReport *report = &out->report;
   for (const std::string &path : options.inputs) {
-    auto open = open_checked_pack(path);
+    auto open = read_checked_pack(path);
     if (!open.ok()) return open.status();
     packs::Contents contents = std::move(open->contents);
     if (!options.base.empty()) {
@@ -138,7 +138,7 @@ int run(const MergeArguments &options) {
   if (!keys.ok()) return fail(keys.status());
   Merged all;
   if (!options.base.empty()) {
-    auto base = open_checked_pack(options.base);
+    auto base = read_checked_pack(options.base);
     if (!base.ok()) return fail(base.status());
     all.contents = std::move(base->contents);
   }

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/cli/common_options.hpp"
+#include "builder/cli/shared/common_options.hpp"
 #include "builder/sign/minisign.hpp"
 #include "builder/sign/public_keys.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/cli/common_options.hpp"
+#include "builder/cli/shared/common_options.hpp"
 #include "builder/inspect/pack_slice.hpp"
 #include "builder/inspect/printable.hpp"
 
@@ -58,7 +58,7 @@ void warn_of_empty_variants(const packs::Contents &slice) {
 
 int slice_as_asked(const SliceArguments &options) {
   const builder::SliceRequest &request = options.request;
-  const auto open = open_pack(options.input);
+  const auto open = read_pack(options.input);
   if (!open.ok()) return fail(open.status());
   if (Status s = check_output(options.output, {options.input}); !s.ok()) return fail(s);
   const auto cut = builder::find_slice(open->contents, request);

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/cli/common_options.hpp"
+#include "builder/cli/shared/common_options.hpp"
 #include "builder/inspect/pack_check.hpp"
 #include "builder/inspect/pack_diff.hpp"
 #include "builder/inspect/printable.hpp"
@@ -119,7 +119,7 @@ int verify(const VerifyArguments &options) {
   if (demand->keys.empty() && demand->revision != 0) {
     return fail({Code::bad_argument, "--min-revision needs --key"});
   }
-  const auto open = open_pack(options.path);
+  const auto open = read_pack(options.path);
   if (!open.ok()) return fail(open.status());
   builder::PackCheck check;
   std::size_t printed = 0;
@@ -160,26 +160,6 @@ int verify(const VerifyArguments &options) {
   return kDone;
 }
 
-struct DiffArguments {
-  std::string a;
-  std::string b;
-  bool json = false;
-};
-
-int diff(const DiffArguments &options) {
-  const auto a = open_pack(options.a);
-  if (!a.ok()) return fail(a.status());
-  const auto b = open_pack(options.b);
-  if (!b.ok()) return fail(b.status());
-  const auto differences = builder::compare_packs(a->contents, b->contents);
-  if (options.json) {
-    print(builder::differences_json(differences));
-  } else {
-    print(builder::differences_text(differences, options.a, options.b));
-  }
-  return differences.empty() ? kDone : kSomeFailed;
-}
-
 }  // namespace
 
 void add_verify(CLI::App &app, Command *command) {
@@ -192,16 +172,6 @@ void add_verify(CLI::App &app, Command *command) {
   add_least_revision_option(*sub, &options->keys.revision);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return verify(*options); }; });
-}
-
-void add_diff(CLI::App &app, Command *command) {
-  auto options = std::make_shared<DiffArguments>();
-  CLI::App *sub =
-      app.add_subcommand("diff", "Compare what two packs hold; exit code 1 if they differ");
-  sub->add_option("a", options->a, "Pack")->required();
-  sub->add_option("b", options->b, "Pack to compare it with")->required();
-  add_json_flag(*sub, &options->json);
-  sub->callback([=] { *command = [=] { return diff(*options); }; });
 }
 
 }  // namespace kiln::cli

@@ -207,7 +207,7 @@ Status Watch::read_packs() {
   std::error_code ignored;
   packs::Contents pack;
   if (fs::exists(options_.pack, ignored)) {
-    auto open = open_checked_pack(options_.pack);
+    auto open = read_checked_pack(options_.pack);
     if (!open.ok()) {
       return {open.status().code, open.status().message + "\nkiln: it is not replaced"};
     }
@@ -215,7 +215,7 @@ Status Watch::read_packs() {
     base_ = pack;
   }
   if (!options_.base.empty()) {
-    auto open = open_checked_pack(options_.base);
+    auto open = read_checked_pack(options_.base);
     if (!open.ok()) return open.status();
     base_ = std::move(open->contents);
   }
@@ -360,7 +360,7 @@ Status Watch::build() {
   const auto failed = build_lacking(call);
   if (!failed.ok()) return failed.status();
   for (const FailedJob &one : *failed) failures_[one.job] = one.text;
-  auto made = open_pack(call.pack);
+  auto made = read_pack(call.pack);
   if (!made.ok()) return made.status();
   contents_ = std::move(made->contents);
   built_ = true;
@@ -410,7 +410,7 @@ Status Watch::write() {
   const bool exists = fs::exists(options_.pack, ignored);
   add_file(options_.pack, &known_);
   if (exists) {
-    auto open = open_pack(options_.pack);
+    auto open = read_pack(options_.pack);
     if (!open.ok()) return open.status();
     now = std::move(open->contents);
     if (options_.base.empty() && !has_programs_of(now)) {

@@ -111,15 +111,16 @@ TEST_CASE("a binary has facts of each kernel or of none, and sizes that rise", "
         "rise\n");
 }
 
-TEST_CASE("auxiliary blobs of rusticl are looked into", "[deep]") {
-  CHECK(
-      faults_after([](Contents *c) {
-        c->targets[0].profile = "rusticl";
-        c->targets[0].key = "profile=rusticl\n";
-      }) ==
-      "A100 (driver ), auxiliary: the blob of Mesa's cache entries does not begin with a place\n"
-      "blur/scalar for A100 (driver ), auxiliary: the blob of Mesa's cache entries does not begin "
-      "with a place\n");
+TEST_CASE("cache entries of rusticl are looked into", "[deep]") {
+  CHECK(faults_after([](Contents *c) {
+          c->targets[0].profile = "rusticl";
+          c->targets[0].key = "profile=rusticl\n";
+        }) ==
+        "A100 (driver ), cache entries: the blob of Mesa's cache entries does not begin with a "
+        "place\n"
+        "blur/scalar for A100 (driver ), cache entries: the blob of Mesa's cache entries does not "
+        "begin "
+        "with a place\n");
 }
 
 TEST_CASE("what a record names and the pack lacks is noted", "[deep]") {

@@ -84,21 +84,22 @@ TEST_CASE("a part that differs is listed with the members that do", "[diff]") {
     c->programs[0].variants[0].options = "-O1";
     c->programs[0].variants[0].launches = packs::BlobSource(bytes_of("{}\n"));
     c->targets[0].identity[0].second = "a100";
-    c->targets[0].auxiliary.reset();
+    c->targets[0].cache_entries.reset();
     c->targets[0].intermediates[1].build_log = std::string(100, 'x');
     c->targets[1].binaries[0].blob = packs::BlobSource(noise(70, 9));
     c->tunings[0].samples = 31;
   };
   const std::string launches = packs::hex(name_of("{}\n")).substr(0, 16);
-  const std::string auxiliary = packs::hex(sample().targets[0].auxiliary->name()).substr(0, 16);
+  const std::string cache_entries =
+      packs::hex(sample().targets[0].cache_entries->name()).substr(0, 16);
   CHECK(diff_text(no_change, changed) ==
         "differs: pack: producer clang 14; llvm-spirv 14 | clang 15\n"
         "differs: program blur: baseline scalar | none\n"
         "differs: variant blur/scalar: launches none | " +
             launches +
             "; options -cl-std=CL1.2 | -O1\n"
-            "differs: target A100 (driver ) a11d3fba8f6063b5: auxiliary " +
-            auxiliary +
+            "differs: target A100 (driver ) a11d3fba8f6063b5: cache_entries " +
+            cache_entries +
             " | none; identity.device_name A100 | a100\n"
             "differs: binary blur/scalar for B200 (driver ): blob bf6febfb8f0a390a | "
             "c90eb56b9cfda541\n"

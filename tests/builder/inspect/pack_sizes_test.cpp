@@ -47,7 +47,7 @@ TEST_CASE("each blob counts once, for what it is", "[sizes]") {
   CHECK(kind_of(sizes, BlobKind::binary).blobs == 3);
   CHECK(kind_of(sizes, BlobKind::binary).raw == 70 + 500 + 20);
   CHECK(kind_of(sizes, BlobKind::intermediate).blobs == 1);
-  CHECK(kind_of(sizes, BlobKind::auxiliary).stored == 33 + 44);
+  CHECK(kind_of(sizes, BlobKind::cache_entries).stored == 33 + 44);
   CHECK(kind_of(sizes, BlobKind::unused).blobs == 0);
   CHECK(sizes.blobs().blobs == 10);
   CHECK(sizes.uses == 13);
@@ -69,7 +69,7 @@ TEST_CASE("what several targets or programs share is told apart", "[sizes]") {
   const auto binaries = static_cast<std::size_t>(BlobKind::binary);
   CHECK(own + 70 == kind_of(sizes, BlobKind::binary).stored +
                         kind_of(sizes, BlobKind::intermediate).stored +
-                        kind_of(sizes, BlobKind::auxiliary).stored);
+                        kind_of(sizes, BlobKind::cache_entries).stored);
   REQUIRE(sizes.programs.size() == 2);
   for (const auto &program : sizes.programs) CHECK(program.shared.stored == 70);
   CHECK(sizes.programs[0].own[binaries].stored == 20);

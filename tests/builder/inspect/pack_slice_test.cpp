@@ -73,7 +73,7 @@ TEST_CASE("a slice of a program has its binaries, and the targets that have any"
   REQUIRE(slice.targets.size() == 1);
   CHECK(slice.targets[0].model == "A100");
   CHECK(slice.targets[0].binaries.size() == 1);
-  CHECK(slice.targets[0].auxiliary);
+  CHECK(slice.targets[0].cache_entries);
   CHECK(slice.tunings.empty());  // all are of the other
 }
 

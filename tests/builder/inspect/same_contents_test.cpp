@@ -69,7 +69,7 @@ TEST_CASE("contents differ by any member of any part") {
       [](packs::Contents *c) {
         c->targets[0].identity = {{"name", "GPU"}};
       },
-      [](packs::Contents *c) { c->targets[0].auxiliary.emplace(content("cache")); },
+      [](packs::Contents *c) { c->targets[0].cache_entries.emplace(content("cache")); },
       [](packs::Contents *c) { c->targets[0].binaries.pop_back(); },
       [](packs::Contents *c) { c->targets[0].binaries[0].blob = packs::BlobSource(content("3")); },
       [](packs::Contents *c) { c->targets[0].binaries[0].build_log = ""; },

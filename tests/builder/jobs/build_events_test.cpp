@@ -24,7 +24,7 @@ struct Stream {
 };
 
 const std::string kName = "sobel/image for GPU", kProgram = "sobel", kVariant = "image";
-const ObservedJob kJob{7, kName, kProgram, kVariant, "GPU"};
+const JobLabel kJob{7, kName, kProgram, kVariant, "GPU"};
 
 json named(json event) {
   event.update(
@@ -111,7 +111,7 @@ TEST_CASE("a heartbeat comes at least every five seconds, with what each worker 
   stream.observer.ended(
       kJob, {How::compiled, milliseconds(5), builder::Status(Code::opencl, "no"), nullptr});
   stream.events.clear();
-  const ObservedJob other{8, kName, kProgram, kVariant, "GPU"};
+  const JobLabel other{8, kName, kProgram, kVariant, "GPU"};
   for (int ms = 1200; ms < 60'000; ms += 1200) {  // a busy machine's second
     stream.at(ms);
     stream.observer.still_running({{0, kJob, milliseconds(ms)}, {1, other, milliseconds(ms / 2)}});

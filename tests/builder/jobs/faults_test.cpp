@@ -8,7 +8,7 @@
 #include "builder/base/build_log.hpp"
 #include "builder/compile/base_pack.hpp"
 #include "builder/jobs/device_build.hpp"
-#include "builder/jobs/job.hpp"
+#include "builder/jobs/job_runner.hpp"
 #include "builder/machine/opened_device.hpp"
 #include "builder/virtual/posing_device.hpp"
 #include "tests/support/catch.hpp"
@@ -132,10 +132,10 @@ struct LineObserver final : BuildObserver {
     lines.push_back(
         fmt::format("{} jobs, {} to compile, {} workers", counts.jobs, counts.compile, workers));
   }
-  void started(const ObservedJob &job, std::size_t worker) override {
+  void started(const JobLabel &job, std::size_t worker) override {
     lines.push_back(fmt::format("{} started on {}", job.variant, worker));
   }
-  void ended(const ObservedJob &job, const JobEnd &end) override {
+  void ended(const JobLabel &job, const JobEnd &end) override {
     const bool launched =
         end.binary != nullptr && end.binary->finish.finality == packs::Finality::yes;
     lines.push_back(job.variant + (end.binary == nullptr ? ": failed"

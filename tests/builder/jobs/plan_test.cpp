@@ -4,8 +4,8 @@
 #include "builder/compile/base_pack.hpp"
 #include "builder/finish/launch_sizes.hpp"
 #include "builder/jobs/device_build.hpp"
-#include "builder/jobs/earlier.hpp"
-#include "builder/jobs/job.hpp"
+#include "builder/jobs/earlier_binaries.hpp"
+#include "builder/jobs/job_runner.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace kiln;
@@ -76,9 +76,9 @@ packs::Binary earlier_of(const packs::Contents &base, const char *finisher,
 }
 
 // What is to be done for the variant "plain" on one device.
-builder::Job plain_job(const packs::Contents &base, const DeviceInfo &info,
-                       const std::vector<packs::Target> &earlier,
-                       const builder::PlanOptions &options = {}) {
+builder::PlannedJob plain_job(const packs::Contents &base, const DeviceInfo &info,
+                              const std::vector<packs::Target> &earlier,
+                              const builder::PlanOptions &options = {}) {
   return builder::make_plan(base, {info}, earlier, options).at(1);
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("a plan skips IL that declares what the device does not report") {
     return plain_job(base, info, {});
   };
   const auto reason = [&](const char *il_support) {
-    const builder::Job job = job_of(il_support);
+    const builder::PlannedJob job = job_of(il_support);
     CHECK(job.need == Need::skip);
     return job.reason;
   };
@@ -150,7 +150,7 @@ TEST_CASE("a job of a recorded program is named with the first kernels") {
   auto base = two_variants();
   packs::Program &program = base.programs[0];
   const std::vector<DeviceInfo> devices = {device("2", false)};
-  const builder::Job job = builder::make_plan(base, devices, {})[0];
+  const builder::PlannedJob job = builder::make_plan(base, devices, {})[0];
   packs::Variant &variant = program.variants[job.variant];
   variant.name = "recorded-1";
   variant.kernels = {{"Iq", 1}, {"Iqxy", 1}, {"Imagnetic", 1}};
@@ -242,7 +242,7 @@ TEST_CASE("an earlier binary that was not finished is, where its driver has a fi
     packs::Target target = target_of(row.info);
     target.binaries = {earlier_of(base, "")};
     INFO(target.key);
-    const builder::Job job = plain_job(base, row.info, {target});
+    const builder::PlannedJob job = plain_job(base, row.info, {target});
     CHECK(job.need == row.need);
     if (row.need == Need::compile) CHECK(job.reason == "the earlier binary was not finished");
     builder::PlanOptions plainly;
@@ -291,7 +291,7 @@ TEST_CASE("a cubin serves later drivers, and is made anew for an earlier one") {
   target.binaries = {earlier_of(base, "nvidia-linker 1", "580.65.06")};
   CHECK(plain_job(base, nvidia("580.65.06"), {target}).need == Need::reuse);
   CHECK(plain_job(base, nvidia("580.126"), {target}).need == Need::reuse);
-  const builder::Job job = plain_job(base, nvidia("580.9"), {target});
+  const builder::PlannedJob job = plain_job(base, nvidia("580.9"), {target});
   CHECK(job.need == Need::compile);
   CHECK(job.reason == "the earlier binary was made by a later driver");
 }
@@ -302,7 +302,7 @@ TEST_CASE("code for another compute capability is made where there is none yet")
   target.binaries = {earlier_of(base, "nvidia-linker 1", "580")};
   builder::PlanOptions other_gpus;
   other_gpus.gpu_archs = {1000, 1201};
-  const builder::Job job = plain_job(base, nvidia("580"), {target}, other_gpus);
+  const builder::PlannedJob job = plain_job(base, nvidia("580"), {target}, other_gpus);
   CHECK(job.need == Need::compile);
   CHECK(job.reason == "no code for compute capability 10.0 yet");
   std::vector<packs::Target> all{target};
@@ -329,8 +329,8 @@ TEST_CASE("an earlier binary serves if it is of the origin that is wanted") {
   packs::Target target = target_of(info);
   target.binaries = {earlier_of(base, "")};
   const auto reason = [&](const builder::Origin &wanted) {
-    const auto plan = builder::make_plan(base, {info}, {target}, {},
-                                         [&](const builder::Job & /*job*/) { return wanted; });
+    const auto plan = builder::make_plan(
+        base, {info}, {target}, {}, [&](const builder::PlannedJob & /*job*/) { return wanted; });
     CHECK(plan[0].reason == "no binary for this source, these options and this driver yet");
     CHECK((plan[1].need == Need::reuse) ==
           (plan[1].reason == "the output has this binary already"));
@@ -381,9 +381,10 @@ TEST_CASE("a virtual device's binary is made anew by other tools, and by a devic
   absent.virtual_device = std::make_shared<Backend>();
   packs::Target target = target_of(absent);
   const auto plan_for = [&](const DeviceInfo &device) {
-    return builder::make_plan(base, {device}, {target}, {}, [](const builder::Job & /*job*/) {
-      return builder::Origin{"tools 13", ""};
-    });
+    return builder::make_plan(base, {device}, {target}, {},
+                              [](const builder::PlannedJob & /*job*/) {
+                                return builder::Origin{"tools 13", ""};
+                              });
   };
   CHECK(plan_for(absent)[0].reason == "the variant needs images, which the virtual device lacks");
   CHECK(plan_for(absent)[1].reason == "no binary for this source and these options yet");
@@ -420,7 +421,8 @@ TEST_CASE("the preferred variant is the first of the order that the device can r
   options.preferred = true;
   const auto built = [&](bool images) {
     std::vector<std::string> names;
-    for (const builder::Job &job : builder::make_plan(base, {device("1", images)}, {}, options)) {
+    for (const builder::PlannedJob &job :
+         builder::make_plan(base, {device("1", images)}, {}, options)) {
       if (job.need == Need::compile) names.push_back(program.variants[job.variant].name);
     }
     return names;

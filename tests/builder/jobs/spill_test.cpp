@@ -27,7 +27,7 @@ packs::Bytes bytes_of(const packs::BlobSource &blob) {
 
 TEST_CASE("blobs that are on disk have their names, sizes and bytes, also without the spill") {
   packs::Binary one{{}, packs::BlobSource(many('a')), ""};
-  one.auxiliary.emplace(many('b'));
+  one.cache_entries.emplace(many('b'));
   packs::BlobSource few(packs::Bytes{1, 2, 3}), copy(few);
   {
     builder::Spill spill;
@@ -36,12 +36,12 @@ TEST_CASE("blobs that are on disk have their names, sizes and bytes, also withou
     copy = one.blob;
   }
   CHECK_FALSE(one.blob.raw());
-  CHECK_FALSE(one.auxiliary->raw());
+  CHECK_FALSE(one.cache_entries->raw());
   CHECK(few.raw());
   CHECK(one.blob == packs::BlobSource(many('a')));
   CHECK(one.blob.raw_size() == 10'000);
   CHECK(bytes_of(one.blob) == many('a'));
-  CHECK(bytes_of(*one.auxiliary) == many('b'));
+  CHECK(bytes_of(*one.cache_entries) == many('b'));
   CHECK(bytes_of(copy) == many('a'));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mesa's cache: a pack's auxiliary blob, and a database that Mesa wrote. Checksums are repaired.
+// Mesa's cache: a pack's blob of cache entries, and a database that Mesa wrote. Checksums are
+// repaired.
 #include <cstdlib>
 #include <cstring>
 #include <vector>

@@ -294,7 +294,7 @@ std::string text_of(std::string_view text, bool is_il) {
 }
 
 // Makes the binary of a noted program.
-void build_one(const fs::path &overlay, const cached::Driver &driver, const std::string &name,
+void build_one(const fs::path &overlay, const cached::DriverKey &driver, const std::string &name,
                const fs::path &note) {
   std::shared_ptr<const packs::Pack> pack;
   packs::Contents contents;
@@ -325,7 +325,7 @@ void build_noted(const fs::path &overlay) {
   for (std::size_t i = 0; i < driver().names.size(); ++i) {
     kiln_device *device = nullptr;
     REQUIRE(kiln_device_from_cl(&from, driver_device(i), &device, nullptr) == KILN_OK);
-    const cached::Driver of = cached::driver_of(*device->device);
+    const cached::DriverKey of = cached::driver_of(*device->device);
     kiln_device_release(device);
     const fs::path folder = overlay / "noted" / cached::driver_name(of);
     for (const std::string &file : files_in(folder)) {

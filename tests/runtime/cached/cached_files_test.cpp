@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr char kText[] = "kernel void k(global int *a) { a[0] = 1; }\n";
 
-cached::Driver driver(std::uint64_t number) { return {"profile=test\n", 0x1234, number}; }
+cached::DriverKey driver(std::uint64_t number) { return {"profile=test\n", 0x1234, number}; }
 
 packs::Contents program_of(const std::string &text, const std::string &version = "1.0") {
   packs::Contents contents;

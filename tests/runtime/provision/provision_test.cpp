@@ -58,7 +58,7 @@ PackPointer pack_of(const test::TemporaryFolder &folder, const std::vector<std::
     variant.hash[0] = static_cast<std::uint8_t>(i + 1);
     variant.kernels = {{"k", 1}};
     packs::Binary binary{variant.hash, packs::BlobSource(bytes_of("x")), "", {{64, 1, 0, 0}}};
-    binary.auxiliary = packs::BlobSource(bytes_of(blobs[i]));
+    binary.cache_entries = packs::BlobSource(bytes_of(blobs[i]));
     program.variants.push_back(variant);
     target.binaries.push_back(binary);
   }

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "kiln/packs/argument.hpp"
+#include "kiln/packs/argument_words.hpp"
 #include "kiln/packs/known_bad.hpp"
 #include "kiln/packs/pack.hpp"
 
@@ -177,8 +177,9 @@ struct Binary {
   std::string build_log;
   std::vector<KernelFacts> kernels{};  // in the variant's order
   Finish finish{};
-  std::optional<BlobSource> auxiliary{};  // entries in the driver's own cache that make it final
-  std::vector<Statistic> statistics{};    // ascending by kernel and name, which are unique
+  std::optional<BlobSource>
+      cache_entries{};                  // entries in the driver's own cache that make it final
+  std::vector<Statistic> statistics{};  // ascending by kernel and name, which are unique
   bool operator==(const Binary &) const = default;
 };
 
@@ -193,7 +194,8 @@ struct Target {
   // Forms that the driver still compiles when it loads them, and that later GPUs accept, too
   // (NVIDIA's PTX).
   std::vector<Binary> intermediates{};
-  std::optional<BlobSource> auxiliary{};  // entries in the driver's cache for any program at all
+  std::optional<BlobSource>
+      cache_entries{};  // entries in the driver's cache for any program at all
   bool operator==(const Target &) const = default;
 };
 

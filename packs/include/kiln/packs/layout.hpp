@@ -11,17 +11,17 @@
 
 namespace kiln::packs {
 
-struct Place {
+struct ByteRange {
   std::uint64_t offset = 0;  // from the first byte of the superblock
   std::uint64_t size = 0;
 };
 
 struct Layout {
   struct Section {
-    Place place;
+    ByteRange place;
     std::vector<BlobRef> blobs;  // the section's table; other tables may have the same entries
   };
-  Place root;
+  ByteRange root;
   std::vector<BlobRef> blobs;     // the root's table
   std::vector<Section> sections;  // one for each target, in the order of the targets
 };

@@ -56,15 +56,15 @@ inline auto members(const Finish &record) {
 }
 
 inline auto members(const Binary &record) {
-  const auto &[variant, blob, build_log, kernels, finish, auxiliary, statistics] = record;
-  return std::tie(variant, finish, auxiliary, build_log, kernels, statistics, blob);
+  const auto &[variant, blob, build_log, kernels, finish, cache_entries, statistics] = record;
+  return std::tie(variant, finish, cache_entries, build_log, kernels, statistics, blob);
 }
 
 inline auto members(const Target &record) {
   const auto &[key, profile, family, model, compiler, identity, binaries, intermediates,
-               auxiliary] = record;
+               cache_entries] = record;
   return std::tie(key, profile, family, model, compiler, identity, binaries, intermediates,
-                  auxiliary);
+                  cache_entries);
 }
 
 template <typename T>

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "kiln/packs/argument.hpp"
+#include "kiln/packs/argument_words.hpp"
 #include "kiln/packs/format.hpp"
 #include "pack_generated.h"
 
@@ -229,11 +229,11 @@ class TargetRef : public Ref<fb::Section> {
   // Looks up by the variant's hash; null if the target has none.
   BinaryRef find_binary(const Digest &variant) const;
   BinaryRef find_intermediate(const Digest &variant) const;
-  BlobRef find_auxiliary(const Digest &variant) const;
+  BlobRef find_cache_entries(const Digest &variant) const;
 
-  // Give every auxiliary blob, for any variant.
-  std::uint32_t auxiliary_count() const;
-  BlobRef auxiliary(std::uint32_t index) const;
+  // Give every blob of cache entries, for any variant.
+  std::uint32_t cache_entries_count() const;
+  BlobRef cache_entries(std::uint32_t index) const;
 };
 
 // A measured work-group size, or the time of a whole variant.
