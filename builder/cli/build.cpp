@@ -177,11 +177,10 @@ void keep_what_serves(const BuildArguments &options,
 std::string summary_text(const BuildArguments &options, const builder::BuildResult &result,
                          bool up_to_date) {
   return fmt::format(
-      "{}: {}{}; binaries: {} compiled, {}{} reused, {} not for the device, {} failed{}{}{}\n",
-      options.output, up_to_date ? "up to date; " : "",
-      count(result.contents.targets.size(), "target"), result.compiled,
-      result.stored == 0 ? "" : fmt::format("{} from the store, ", result.stored), result.reused,
-      result.skipped, result.failures.size(),
+      "{}: {}{}; binaries: {} compiled, {}{} reused, {} skipped, {} failed{}{}{}\n", options.output,
+      up_to_date ? "up to date; " : "", count(result.contents.targets.size(), "target"),
+      result.compiled, result.stored == 0 ? "" : fmt::format("{} from the store, ", result.stored),
+      result.reused, result.skipped, result.failures.size(),
       result.left_out.empty() ? "" : fmt::format("; {} left out", result.left_out.size()),
       result.unfinished.empty() ? "" : fmt::format("; {} not final", result.unfinished.size()),
       options.build.shard.count == 1 ? ""
@@ -506,13 +505,14 @@ void add_build(CLI::App &app, Command *command) {
          "--shard", set_shard, "Run part I of N of the jobs; 'kiln pack merge' joins the N packs")
       ->type_name("I/N");
   sub->add_flag(fmt::format("--fresh{{{}}}", kAll), options->fresh,
-                "Reuse nothing from the output or the store; --fresh=failed: reuse all but "
-                "recorded failures; --fresh=none: reuse also what others made for these devices, "
-                "from other references, options or tools")
+                "Reuse nothing from the output or the job store; --fresh=failed: reuse all but "
+                "recorded failures; --fresh=none: reuse most, even what others made for these "
+                "devices from other references, options or tools")
       ->check(CLI::IsMember({kAll, kFailed, kNone}).description(""));
   sub->add_option(
          "--store-size", options->store_size,
-         "Remove the jobs unused for longest from a larger store (KILN_STORE); 0: no limit")
+         "Maximum size of the job store (KILN_STORE); the least recently used jobs are removed "
+         "first; 0: no limit")
       ->transform(CLI::AsSizeValue(false).description(""))
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 50).description(""))
       ->type_name("BYTES")

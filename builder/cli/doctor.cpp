@@ -371,7 +371,7 @@ void add_doctor(CLI::App &app, Command *command) {
   };
   auto options = std::make_shared<DoctorArguments>();
   CLI::App *sub = app.add_subcommand(
-      "doctor", "Look at what is between an application and its binaries, and name what is wrong");
+      "doctor", "Check loader, layer, driver and packs; say why an application gets no binaries");
   add_serving_options(*sub, options.get());
   add_application(*sub, options.get());
   add_report_option(*sub, &options->report,

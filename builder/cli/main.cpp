@@ -45,7 +45,7 @@ void add_group(CLI::App &app, const char *name, const char *text,
 
 void add_pack(CLI::App &app, kiln::cli::Command *command) {
   using namespace kiln::cli;
-  add_group(app, "pack", "Inspect, check, combine, split and sign packs",
+  add_group(app, "pack", "Inspect, verify, compare, merge, slice and sign packs",
             {add_inspect, add_verify, add_merge, add_slice, add_diff, add_sign}, command);
 }
 

@@ -241,7 +241,7 @@ void add_overlay(CLI::App &app, Command *command) {
   auto options = std::make_shared<OverlayArguments>();
   options->build.limits = {std::chrono::minutes(10), kJobMemory};
   CLI::App *sub =
-      app.add_subcommand("overlay", "Show, pack or clear what was compiled on this device");
+      app.add_subcommand("overlay", "Show, build, pack or clear what was compiled on this device");
   sub->require_subcommand(1);
   const auto add = [&](const char *name, const char *text, int (*run)(const OverlayArguments &)) {
     CLI::App *action = sub->add_subcommand(name, text);

@@ -30,7 +30,7 @@ int run(const ReportArguments &arguments) {
 void add_report(CLI::App &app, Command *command) {
   auto arguments = std::make_shared<ReportArguments>();
   CLI::App *sub = app.add_subcommand(
-      "report", "Sum report files: what was loaded, how fast, and why the rest was not");
+      "report", "Summarise report files: what was loaded, how fast, and why the rest was not");
   sub->add_option(
          "file", arguments->files,
          "Report of 'kiln serve', 'kiln record' or kiln.pyopencl, load reports, or a folder of "

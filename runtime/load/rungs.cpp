@@ -145,7 +145,7 @@ Offers offer_overlay(const Wanted &wanted) {
         })) {
       return {no_offer(KILN_OUTCOME_MISSED, "it is not final, and the pack's binary is")};
     }
-    offer.why_not_final = "an earlier start ended before it finished this binary";
+    offer.why_not_final = "stored, but an earlier start ended before it made the binary final";
   }
   return {std::move(offer)};
 }

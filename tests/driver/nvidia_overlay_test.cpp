@@ -72,7 +72,7 @@ TEST_CASE("what an application leaves behind that ends before it finished, the n
     CHECK(second.right);
     CHECK(second.jits == 1);
     CHECK(second.final == false);
-    CHECK(second.why_not == "an earlier start ended before it finished this binary");
+    CHECK(second.why_not == "stored, but an earlier start ended before it made the binary final");
     CHECK(second.notice(KILN_NOTICE_STORED) == "the finished binary was stored in the overlay");
   }
   const Run third = nvidia().start(Gpu(), nvidia().base(), from(overlay));

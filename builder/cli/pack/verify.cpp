@@ -154,7 +154,7 @@ int verify(const VerifyArguments &options) {
     print("note: " + builder::printable_line(note.what + ": " + note.text) + "\n");
   }
   if (!sound) return kBadPack;
-  print(fmt::format("{}: sound, {} of {}{}{}\n", options.path, count(check.blobs, "blob"),
+  print(fmt::format("{}: sound, {}, {}{}{}\n", options.path, count(check.blobs, "blob"),
                     count(open->contents.targets.size(), "target"), binaries_text(check),
                     vouched.text()));
   return kDone;

@@ -161,7 +161,7 @@ void add_root_option(CLI::App &command, builder::Roots *roots) {
               (*roots)[one.substr(0, equals)] = one.substr(equals + 1);
             }
           },
-          "Folder of the manifest's paths NAME:PATH; overrides its [roots]; repeatable")
+          "Use DIR for NAME in manifest paths of the form NAME:PATH; overrides [roots]; repeatable")
       ->type_name("NAME=DIR")
       ->expected(1)
       ->take_all();

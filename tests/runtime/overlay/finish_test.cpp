@@ -123,7 +123,7 @@ TEST_CASE_METHOD(FinishFixture, "what is not finished stays as it was, and is no
   CHECK(second.load.rung() == KILN_RUNG_OVERLAY);
   std::string why;
   CHECK(finality(second, &why) == KILN_FINAL_NO);
-  CHECK(why == "an earlier start ended before it finished this binary");
+  CHECK(why == "stored, but an earlier start ended before it made the binary final");
   launch(second);
   finish(second);
   CHECK(last(second.notices, KILN_NOTICE_STORED) == kFinished);
