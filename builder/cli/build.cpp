@@ -168,12 +168,6 @@ Result<packs::Contents> earlier_contents(const BuildArguments &options) {
   return status;
 }
 
-// With --fresh=none the origins are not compared, which would show most of what does not serve.
-void keep_what_serves(const BuildArguments &options,
-                      const std::vector<builder::DeviceInfo> &devices, packs::Contents *earlier) {
-  if (options.build.any_origin) builder::drop_other_mesas(devices, earlier);
-}
-
 std::string summary_text(const BuildArguments &options, const builder::BuildResult &result,
                          bool up_to_date) {
   return fmt::format(
@@ -302,7 +296,7 @@ Status write(const BuildArguments &options, const std::vector<builder::DeviceInf
   auto now = earlier_contents(options);
   packs::Contents *contents = &result->contents;
   if (!now.ok()) return write_elsewhere(options, *contents, now.status());
-  keep_what_serves(options, devices, &*now);
+  builder::drop_other_mesas(devices, &*now);
   result->keep(*now);
   packs::merge_records(*now, contents);  // measurements outlive a build
   Status status = write_output(*contents, options.output, options.write);
@@ -361,7 +355,7 @@ int dry_run(const BuildArguments &options) {
   exit_code = base->exit_code();
   const auto devices = find_all_devices(options, &exit_code);
   if (!devices.ok()) return fail(devices.status());
-  keep_what_serves(options, *devices, &*earlier);
+  builder::drop_other_mesas(*devices, &*earlier);
   print_plan(options, base->contents, *devices, *earlier);
   return exit_code;
 }
@@ -401,7 +395,7 @@ int run(const BuildArguments &options) {
   if (base->contents.programs.empty() && !base->failures.empty()) return kBadManifest;  // printed
   const auto devices = find_all_devices(options, &exit_code);
   if (!devices.ok()) return fail(devices.status());
-  keep_what_serves(options, *devices, &*earlier);
+  builder::drop_other_mesas(*devices, &*earlier);
   builder::BuildEvents events([&](const nlohmann::json &event) { output.write(event); });
   BuildProgress progress;
   builder::Observers observers({&progress, &events});

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "builder/base/whole_file.hpp"
 #include "builder/machine/driver_caches.hpp"
@@ -113,11 +114,13 @@ std::vector<std::string> mesa_places(const packs::Contents &contents) {
   return places;
 }
 
-std::string mesa_place(const DeviceInfo &device) {
-  constexpr std::chrono::seconds kTimeout{60};
+namespace {
+
+std::string ask_mesa_place(const DeviceInfo &device) {
+  constexpr std::chrono::seconds kOpening{60};
   const auto caches = TemporaryFolder::make();
   if (!caches.ok()) return {};
-  const auto entries = harvest_device_entries(device, kTimeout, caches->path());
+  const auto entries = harvest_device_entries(device, kOpening, caches->path());
   runtime::MesaBlob blob;
   if (!entries.ok() || !runtime::parse_mesa_blob({entries->data(), entries->size()}, &blob).ok()) {
     return {};
@@ -125,9 +128,21 @@ std::string mesa_place(const DeviceInfo &device) {
   return std::string(blob.place);
 }
 
+}  // namespace
+
+std::string mesa_place(const DeviceInfo &device) {
+  static std::map<std::string, std::string> known;  // by binary key: a process has one Mesa
+  const auto [place, is_new] = known.try_emplace(device.description.key.text());
+  if (is_new) place->second = ask_mesa_place(device);
+  return place->second;
+}
+
 void drop_other_mesas(const std::vector<DeviceInfo> &devices, packs::Contents *contents) {
   for (const DeviceInfo &device : devices) {
-    if (device.description.finishing != runtime::Finishing::shader_cache) continue;
+    if (device.description.finishing != runtime::Finishing::shader_cache ||
+        device.virtual_device != nullptr) {
+      continue;
+    }
     const std::string key = device.description.key.text();
     packs::Contents own;
     for (const packs::Target &target : contents->targets) {

@@ -405,17 +405,32 @@ class Fetch(unittest.TestCase):
 
 
 class Mesa(unittest.TestCase):
-    def test_entries_for_another_number_of_cpus_are_made_again(self):
+    """Mesa makes other entries for another number of CPUs."""
+
+    def setUp(self):
         cpus = sorted(os.sched_getaffinity(0))
         if len(cpus) < 2:
             self.skipTest("one CPU")
-        machine = Machine(driver="libRusticlOpenCL.so.1")
-        self.addCleanup(machine.temporary.cleanup)
-        machine.variables["RUSTICL_ENABLE"] = "llvmpipe"
-        machine.run(KILN, "compile", TINY, "-o", "base.kiln")
+        self.on_one_cpu = ("taskset", "-c", str(cpus[0]))
+        self.machine = Machine(driver="libRusticlOpenCL.so.1")
+        self.addCleanup(self.machine.temporary.cleanup)
+        self.machine.variables["RUSTICL_ENABLE"] = "llvmpipe"
+        self.machine.run(KILN, "compile", TINY, "-o", "base.kiln")
+
+    def test_a_build_makes_them_again(self):
+        compiled = []
+        for before in (self.on_one_cpu, (), ()):
+            out = self.machine.run(KILN, "build", "base.kiln", "-o", "mesa.kiln", "--json",
+                                   before=before)[0]
+            compiled.append(json.loads(out)["compiled"])
+        self.assertGreater(compiled[0], 0)
+        self.assertEqual(compiled, [compiled[0], compiled[0], 0])
+
+    def test_a_watch_makes_them_again(self):
+        machine = self.machine
         words = machine.words("--base", "base.kiln", "--folder", "cache/mesa")
         made = []
-        for before in (("taskset", "-c", str(cpus[0])), ()):
+        for before in (self.on_one_cpu, ()):
             report = json.loads(machine.run(*words, before=before)[0])
             self.assertEqual((outcome(report), report["missing"]), ("built", 0))
             self.assertEqual(report["devices"][0]["not_final"], [])
