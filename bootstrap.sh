@@ -50,8 +50,9 @@ testing="ccache clang-format-14 clpeak curl groff-base jq minisign ocl-icd-openc
          python3-zstandard strace"
 laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring doxygen
             dpkg-dev file python3-pip openjdk-17-jdk-headless"
-# Applications that know nothing of Kiln, for the layer's tests.
-applications="python3-pyopencl python3-opencv libclblast-dev hashcat clinfo ffmpeg"
+# Applications that know nothing of Kiln, for the layer's tests, and what bundles them.
+applications="python3-pyopencl python3-opencv libclblast-dev hashcat clinfo ffmpeg
+              flatpak flatpak-builder elfutils dbus-daemon python3-setuptools python3-wheel"
 # What delivers packs to devices, for its tests.
 delivery="skopeo docker-registry python3-kubernetes"
 # What spreads builds over machines, ships reports and calls kiln fleet watch, for the tests of
