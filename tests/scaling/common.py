@@ -57,9 +57,9 @@ def neo(gpu):
             "NEO_CACHE_PERSISTENT": "0"}
 
 
-def block(word, language="sh"):
+def block(word, language="sh", page=PAGE):
     """The page's one block of commands, or of another language, that has this word."""
-    text = PAGE.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
     return next(found for tag, found in re.findall(r"```(\w*)\n(.*?)```", text, re.DOTALL)
                 if tag == language and word in found)
 

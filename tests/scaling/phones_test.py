@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/operate/scaling/phones.sh and testspec.yml, with an adb that stands for phones: no phone was here.
+"""docs/operate/scaling/phones.sh and testspec.yml, and docs/use/android.md from a cable to a pack, with an
+adb that stands for phones: no phone was here.
 
     phones_test.py KILN PHONE
 
@@ -9,6 +10,7 @@ passed, 1 failed, 77 there is no PoCL.
 """
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +20,10 @@ import common
 
 PHONE = Path(sys.argv[2]).resolve()
 FARM = Path("/usr/bin/python3")  # the one with PyYAML
+ANDROID = common.ROOT / "docs/use/android.md"
+SAMPLE = common.ROOT / "android/sample/saxpy.cl"
+SERIAL = "R5CT1234"  # the page's
+STAND_IN = common.ROOT / "tests/android/stand_in_ndk"
 
 
 class Phones(common.Scaling):
@@ -44,6 +50,46 @@ adb -s alpha shell -n cd /data/local/tmp/kiln && chmod 700 phone && \
     LD_LIBRARY_PATH=/vendor/lib64 timeout 3600 ./phone base.kiln overlay
 adb -s alpha pull /data/local/tmp/kiln/overlay overlays/alpha
 """)
+
+    def test_from_one_phone_on_a_cable_to_a_pack_in_an_application(self):
+        (self.phones / SERIAL).mkdir()
+        (self.folder / "kiln_phone").symlink_to(PHONE)
+        shutil.copy(SAMPLE, self.folder)
+        assets = self.folder / "app/src/main/assets"
+        assets.mkdir(parents=True)
+        self.run_command("sh", "-ec", common.block("overlay pack", page=ANDROID))
+        self.assertEqual(self.binaries("fleet.kiln"), [1])
+        report = json.loads(self.run_command("kiln", "explain", "saxpy", "--pack",
+                                             assets / "app.kiln", "--json"))
+        self.assertEqual(report["rung"], "exact")
+        asked = (self.phones / "transcript").read_text(encoding="utf-8")
+        shown = re.findall(r"^    (adb -s (?:.*&&\n)?.*)", ANDROID.read_text(encoding="utf-8"), re.M)
+        self.assertEqual([line.split() for line in asked.splitlines()],
+                         [["adb", "devices"], *(line.split() for line in shown)])
+
+    def test_the_ndk_s_build_names_the_program_of_the_host(self):
+        if shutil.which("clang-15") is None or not Path("/usr/aarch64-linux-gnu/include").is_dir():
+            self.skipTest("clang-15 or g++-aarch64-linux-gnu is not here")
+        shutil.copy(SAMPLE, self.folder)
+        self.run_command("kiln", "compile", "saxpy.cl", "-o", "base.kiln")
+        self.run_command("kiln", "build", "base.kiln", "-o", "fleet.kiln")
+        (self.folder / "app.c").write_text('#include "kernels.h"\n'
+                                           "const void *app = &kernels_data;\n", encoding="utf-8")
+        calls = common.block("kiln_add_pack(", "cmake", ANDROID)
+        calls = re.sub(r"^find_package.*\n", "", calls).replace("/usr/local/lib/cmake/kiln",
+                                                                str(common.ROOT / "cmake"))
+        (self.folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.22)\nproject(app LANGUAGES C)\n"
+            f"add_library(app STATIC app.c)\n{calls}", encoding="utf-8")
+        command = common.block("-DKILN_HOST_TOOL", page=ANDROID)
+        self.assertIn("/usr/local/bin/kiln ...", command)
+        command = command.replace("/usr/local/bin/kiln ...", f"{common.KILN} -S . -B build -G Ninja "
+                                  "-DANDROID_ABI=arm64-v8a -DANDROID_PLATFORM=android-24")
+        self.run_command("sh", "-ec", command, ANDROID_NDK_HOME=str(STAND_IN))
+        self.run_command("cmake", "--build", "build")
+        self.assertEqual(self.binaries("build/kernels.kiln"), [1])
+        said = self.run_command("readelf", "-h", "build/libapp.a")
+        self.assertEqual(set(re.findall(r"Machine: +(.*)", said)), {"AArch64"})
 
     def test_clocks_are_held_up_where_that_is_asked_for(self):
         root = self.folder / "root"
