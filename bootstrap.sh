@@ -54,7 +54,7 @@ laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyri
 applications="python3-pyopencl python3-opencv libclblast-dev hashcat clinfo ffmpeg
               flatpak flatpak-builder elfutils dbus-daemon python3-setuptools python3-wheel"
 # What delivers packs to devices, for its tests.
-delivery="skopeo docker-registry python3-kubernetes"
+delivery="skopeo docker-registry openssl python3-kubernetes"
 # What spreads builds over machines, ships reports and calls kiln fleet watch, for the tests of
 # docs/operate/ scaling.md, harvest.md and watch.md.
 engines="parallel slurm-wlm munge ansible-core openssh-server openssh-client faketime

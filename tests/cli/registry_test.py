@@ -8,12 +8,15 @@ skopeo to Debian's docker-registry on loopback, and fetched by kiln.
 Exit codes: 0 passed, 1 failed, 77 there is no skopeo, docker-registry or curl.
 """
 
+import base64
+import ctypes
 import hashlib
 import http.server
 import json
 import os
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -34,6 +37,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 GOLDEN = ROOT / "packs" / "golden"
 POD = ROOT / "examples" / "kubernetes.yml"
 A100 = "a11d3fba8f6063b5"
+LOGIN = ("fleet", "secret")
 
 
 def object_of(kind, value):
@@ -69,14 +73,15 @@ def run(*words, folder, code=0):
 
 
 class Registry:
-    """docker-registry with a folder of its own, at a port that the system gives."""
+    """docker-registry with a folder of its own, at a port that the system gives. `more` are lines of
+    its section http, and sections."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, more=""):
         self.store = folder / "store"
         config = folder / "registry.yml"
         config.write_text("version: 0.1\nlog: {level: info, formatter: json}\n"
                           f"storage: {{filesystem: {{rootdirectory: {self.store}}}}}\n"
-                          'http: {addr: "127.0.0.1:0"}\n', encoding="utf-8")
+                          f'http:\n  addr: "127.0.0.1:0"\n{more}', encoding="utf-8")
         self.process = subprocess.Popen(["docker-registry", "serve", config],
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                         text=True)
@@ -99,10 +104,12 @@ class Registry:
 
 
 class Web:
-    """A web server with a folder, which can cut a file short, or answer with what it had before."""
+    """A web server with a folder, which can cut a file short, or answer with what it had before. With
+    a certificate it speaks https, and asks for LOGIN."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, certificate=None):
         web = self
+        wanted = "Basic " + base64.b64encode(":".join(LOGIN).encode()).decode()
         self.asked = []
         self.cut = None    # a file's name, cut once
         self.stale = {}    # bytes by names
@@ -111,6 +118,9 @@ class Web:
             """One request."""
 
             def do_GET(self):  # the name that http.server wants
+                if certificate and self.headers["Authorization"] != wanted:
+                    self.send_error(401)
+                    return
                 name = self.path.rsplit("/", 1)[1]
                 web.asked.append(name)
                 if name not in web.stale and name != web.cut:
@@ -130,7 +140,12 @@ class Web:
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0),
                                                       partial(Handler, directory=folder))
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/published"
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.url = (f"http{'s' if certificate else ''}://127.0.0.1:{self.server.server_address[1]}"
+                    "/published")
         self.thread = threading.Thread(target=self.server.serve_forever)
         self.thread.start()
 
@@ -172,14 +187,14 @@ class Delivery(unittest.TestCase):
         self.addCleanup(web.close)
         return web
 
-    def registry(self):
+    def registry(self, more=""):
         """A registry, for the test's time; its URL."""
-        registry = Registry(self.folder)
+        registry = Registry(self.folder, more)
         self.addCleanup(registry.close)
         home = self.folder / "home"
         settings = home / ".config/containers/registries.conf"
         settings.parent.mkdir(parents=True)
-        settings.write_text(f'[[registry]]\nlocation = "127.0.0.1:{registry.port}"\ninsecure = true\n')
+        settings.write_text(f'[[registry]]\nlocation = "127.0.0.1:{registry.port}"\ninsecure = {str(not more).lower()}\n')
         (settings.parent / "policy.json").write_text('{"default": [{"type": "insecureAcceptAnything"}]}')
         before = {name: os.environ.get(name) for name in ("HOME", "XDG_CONFIG_HOME")}
         os.environ["HOME"] = str(home)
@@ -225,6 +240,65 @@ class Delivery(unittest.TestCase):
         self.push(url)
         self.fetch(url, smallest=3)
         self.check_pack("first-a100.kiln")
+
+    def certificate(self):
+        """One that nobody knows, for this machine, and its key."""
+        run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=kiln",
+            "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "web.key", "-out", "web.pem",
+            folder=self.folder)
+        return self.folder / "web.pem", self.folder / "web.key"
+
+    def set_variables(self, **variables):
+        """For the rest of the test."""
+        saved = os.environ.copy()
+        self.addCleanup(lambda: (os.environ.clear(), os.environ.update(saved)))
+        for name in ("CURL_CA_BUNDLE", "SSL_CERT_DIR"):  # which curl prefers to SSL_CERT_FILE
+            os.environ.pop(name, None)
+        os.environ.update({name: str(value) for name, value in variables.items()})
+
+    @unittest.skipUnless(shutil.which("openssl"), "openssl is not here")
+    def test_https_and_a_login_to_a_web_server(self):
+        certificate = self.certificate()
+        web = Web(self.folder, certificate)
+        self.addCleanup(web.close)
+        home = self.folder / "home"
+        home.mkdir()
+        self.set_variables(HOME=home)
+        self.assertIn("curl: (60)", self.fetch(web.url, code=1))
+        self.set_variables(SSL_CERT_FILE=certificate[0])
+        self.assertIn("401", self.fetch(web.url, code=1))
+        (home / ".curlrc").write_text("netrc\n", encoding="ascii")
+        (home / ".netrc").write_text("machine 127.0.0.1 login {} password {}\n".format(*LOGIN),
+                                     encoding="ascii")
+        self.fetch(web.url)
+        self.check_pack("second-a100.kiln")
+
+    @unittest.skipUnless(shutil.which("openssl"), "openssl is not here")
+    def test_https_and_a_login_to_a_registry(self):
+        certificate, key = self.certificate()
+        crypt = ctypes.CDLL("libcrypt.so.1").crypt
+        crypt.restype = ctypes.c_char_p
+        hashed = crypt(LOGIN[1].encode(), b"$2b$05$kilnkilnkilnkilnkilne.").decode()
+        (self.folder / "htpasswd").write_text(f"{LOGIN[0]}:{hashed}\n", encoding="ascii")
+        registry, url = self.registry(f"""\
+  tls:
+    certificate: {certificate}
+    key: {key}
+auth:
+  htpasswd:
+    realm: kiln
+    path: {self.folder}/htpasswd
+""")
+        login = self.folder / "login.json"
+        self.assertIn("x509", self.fetch(url, code=1))
+        self.set_variables(SSL_CERT_FILE=certificate)
+        self.assertIn("authentication required", self.fetch(url, code=1))
+        run("skopeo", "login", "--authfile", login, "--username", LOGIN[0], "--password", LOGIN[1],
+            f"127.0.0.1:{registry.port}", folder=self.folder)
+        self.set_variables(REGISTRY_AUTH_FILE=login)
+        self.push(url)
+        self.fetch(url)
+        self.check_pack("second-a100.kiln")
 
     def test_a_registry_that_lacks_it_is_named(self):
         _, url = self.registry()
