@@ -28,8 +28,12 @@ def say(text, end="\n"):
     print(text, end=end, file=sys.stderr, flush=True)
 
 
-def fetch_all(stable_only=False, refresh=False):
-    """Fetches what is missing; returns the exit code: 1 when a stable suite failed."""
+def fetch_all(names=(), stable_only=False, refresh=False):
+    """Fetches what is missing of these suites, or of all; returns the exit code: 1 when a stable suite
+    failed."""
+    unknown = [name for name in names if name not in suites()]
+    if unknown:
+        raise LabError(f"no suite '{unknown[0]}' in the registry; known: {', '.join(suites())}")
     missing = [tool for tool in TOOLS if not shutil.which(tool)]
     if missing:
         raise LabError(f"fetch needs a Debian host; not installed: {', '.join(missing)}")
@@ -38,7 +42,7 @@ def fetch_all(stable_only=False, refresh=False):
     with open(lab_dir() / "lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for name, suite in suites().items():
-            if suite["moving"] and stable_only:
+            if (names and name not in names) or (suite["moving"] and stable_only):
                 continue
             try:
                 _fetch_if_needed(name, suite, refresh and suite["moving"])
@@ -207,8 +211,19 @@ def _unpack(name, part, debs, arch):
     for count, deb in enumerate(debs, 1):
         _extract(deb, fresh)
         _counter(f"{name}: unpacked", count, len(debs))
+    if part != "root":
+        _make_links_relative(fresh)
     shutil.rmtree(target, ignore_errors=True)
     fresh.rename(target)
+
+
+def _make_links_relative(root):
+    """A linker that is given this folder would follow an absolute link to the host's library."""
+    for path in root.rglob("*"):
+        if path.is_symlink() and os.readlink(path).startswith("/"):
+            target = root / os.readlink(path)[1:]
+            path.unlink()
+            path.symlink_to(os.path.relpath(target, path.parent.resolve()))
 
 
 def _extract(deb, root):

@@ -43,7 +43,7 @@ def do_fetch(options):
     fault = registry.sandbox_fault()
     if fault:
         raise registry.LabError(fault)
-    return fetch.fetch_all(options.stable_only, options.refresh)
+    return fetch.fetch_all(options.suites, options.stable_only, options.refresh)
 
 
 def do_list(options):
@@ -64,7 +64,7 @@ def do_run(options):
     """`lab.py run`"""
     device = registry.find_device(options.device)
     settings = dict(setting.partition("=")[::2] for setting in options.env)
-    return sandbox.run(device, options.command, options.dir, settings)
+    return sandbox.run(device, options.command, options.dir, settings, options.own_libc)
 
 
 def do_path(options):
@@ -87,6 +87,7 @@ def _parser():
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     one = commands.add_parser("fetch", help="bring the suites into the laboratory's folder")
+    one.add_argument("suites", nargs="*", metavar="SUITE", help="these alone; default: all")
     one.add_argument("--stable-only", action="store_true", help="leave the moving suites out")
     one.add_argument("--refresh", action="store_true", help="fetch the moving suites anew")
     one.set_defaults(action=do_fetch)
@@ -96,12 +97,15 @@ def _parser():
     one.set_defaults(action=do_list)
 
     one = commands.add_parser("run", help="run a command on a device",
-                              usage="lab.py run DEVICE [--dir D] [--env N=V] -- COMMAND ARGS...")
+                              usage="lab.py run DEVICE [--dir D] [--env N=V] [--own-libc] "
+                                    "-- COMMAND ARGS...")
     one.add_argument("device", metavar="DEVICE")
     one.add_argument("--dir", metavar="D",
                      help="working directory, /fleet inside; default: a new one")
     one.add_argument("--env", metavar="NAME=VALUE", action="append", default=[],
                      help="set a variable for the command")
+    one.add_argument("--own-libc", action="store_true",
+                     help="leave an older suite its own C library, for programs that were built for it")
     one.set_defaults(action=do_run)
 
     one = commands.add_parser("path", help="where a part of the laboratory lies")

@@ -31,11 +31,12 @@ LOADER = "ld-linux-x86-64.so.2"
 QEMU_CPU = "cortex-a57"
 
 
-def run(device, command, directory=None, settings=None):
+def run(device, command, directory=None, settings=None, own_libc=False):
     """Runs a command on a device and returns its exit code, 128 + N when signal N ended it.
 
     The working directory is `directory`, or a new one that is removed afterwards.
-    `settings` are variables for the command alone. LabError when the device is not there.
+    `settings` are variables for the command alone. With `own_libc` an older root keeps its own C
+    library. LabError when the device is not there.
     """
     reason = unavailable(device)
     if reason:
@@ -49,13 +50,13 @@ def run(device, command, directory=None, settings=None):
             raise LabError(f"no {command[0]} in {place}")
         before = set(place.glob("*.aub"))
         try:
-            return _start(device, command, place, Path(scratch), settings or {})
+            return _start(device, command, place, Path(scratch), settings or {}, own_libc)
         finally:
             for litter in set(place.glob("*.aub")) - before:
                 litter.unlink()
 
 
-def _start(device, command, place, scratch, settings):
+def _start(device, command, place, scratch, settings, own_libc):
     """Runs the command in place or in the device's root."""
     environment = {name: value for name, value in os.environ.items() if name not in DROPPED}
     environment.update(_driver_environment(device))
@@ -70,7 +71,7 @@ def _start(device, command, place, scratch, settings):
     if cache:
         environment["POCL_CACHE_DIR"] = cache
     environment.update(settings)
-    return _call(_root_command(device, command, place, cache), environment, place)
+    return _call(_root_command(device, command, place, cache, own_libc), environment, place)
 
 
 def _call(command, environment, place):
@@ -121,7 +122,7 @@ def _host_command(device, command):
     return ["oclgrind", *device["options"], *extra, *command]
 
 
-def _root_command(device, command, place, cache):
+def _root_command(device, command, place, cache, own_libc):
     """The command in the device's root, as a bubblewrap command line."""
     root = device_root(device)
     line = ["bwrap", "--die-with-parent", *_root_mounts(root)]
@@ -131,7 +132,7 @@ def _root_command(device, command, place, cache):
              "--ro-bind", str(_vendors(device)), VENDORS]
     if cache:
         line += ["--bind", cache, cache]
-    if suites()[device["suite"]].get("borrow_libc"):
+    if suites()[device["suite"]].get("borrow_libc") and not own_libc:
         line += _borrowed_libc(root)
     line += ["--bind", str(place), FLEET, "--chdir", FLEET]
     if device["way"] == "qemu":
