@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merges the contents of packs, as contents.hpp describes.
 #include <algorithm>
-#include <bit>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <set>
@@ -26,7 +26,12 @@ int order(const T &a, const T &b) {
 // Compares the bits, which can differ where a comparison of numbers finds no difference, as between
 // -0.0 and 0.0 or between two NaNs.
 int order(const double &a, const double &b) {
-  return order(std::bit_cast<std::uint64_t>(a), std::bit_cast<std::uint64_t>(b));
+  const auto bits = [](double value) {  // std::bit_cast is not in Debian 11's libstdc++
+    std::uint64_t result;
+    std::memcpy(&result, &value, sizeof result);
+    return result;
+  };
+  return order(bits(a), bits(b));
 }
 
 // unite_parameters() merges the other members.
