@@ -7,7 +7,7 @@ cd "$(dirname "$0")"
 
 usage() {
   cat <<'USAGE'
-usage: ./bootstrap.sh build | demo | quick | test | lab | check GROUP...
+usage: ./bootstrap.sh build | demo | quick | test | lab | check GROUP... | release
 
   build  install what is missing and build build/release/bin/kiln
   demo   build; make packs for the drivers of this system, run the case studies from
@@ -23,9 +23,14 @@ usage: ./bootstrap.sh build | demo | quick | test | lab | check GROUP...
            fuzz          mutated packs and overlays, generated programs, libFuzzer
            kernels       every variant of the case studies, more sizes and drivers
            machines      the runtime on AArch64, 32-bit Arm and 32-bit x86
+           release       what `release` makes, on Debian 11, 12 and 13
            sanitizers    addresses, undefined behaviour, threads; valgrind
            tidy          clang-tidy
            windows       the runtime and kiln.exe under Wine
+  release [--key FILE] [--apt-key NAME]
+         make dist/: tarballs for x86_64 and aarch64, Debian packages, wheels and a container image that
+         need only an old C library; the same commit is to give the same bytes. minisign
+         signs by the secret key in FILE, gpg by its key NAME
 
 `test`, `lab` and `check` print a table of what ran. Each command prints the time that it took.
 
@@ -33,7 +38,7 @@ No GPU is needed: the drivers run on the processor.
 USAGE
 }
 
-groups="kernels machines windows applications clang fuzz sanitizers tidy"  # in their turn
+groups="kernels machines windows applications clang fuzz sanitizers release tidy"  # in their turn
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'bootstrap: %s\n' "$*" >&2; exit 1; }
@@ -48,7 +53,7 @@ drivers="ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd intel-opencl-icd bub
 # What `test` uses besides, with an application that knows nothing of Kiln.
 testing="ccache clang-format-14 clpeak curl groff-base jq minisign ocl-icd-opencl-dev python3-xxhash
          python3-zstandard strace"
-laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring doxygen
+laboratory="apt-utils oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring doxygen
             dpkg-dev file python3-pip openjdk-17-jdk-headless"
 # Applications that know nothing of Kiln, for the layer's tests, and what bundles them.
 applications="python3-pyopencl python3-opencv libclblast-dev hashcat clinfo ffmpeg
@@ -59,6 +64,9 @@ delivery="skopeo docker-registry openssl python3-kubernetes"
 # docs/operate/ scaling.md, harvest.md and watch.md.
 engines="parallel slurm-wlm munge ansible-core openssh-server openssh-client faketime
          busybox mksh shellcheck rsync rsyslog rpm systemd"
+# What makes a release, by one version of Clang on every machine.
+releasing="apt-utils binutils bubblewrap clang-15 debian-archive-keyring dpkg-dev file git gpg
+           gpg-agent lld-15 llvm-15 minisign zstd"
 # Compilers for devices that are not there.
 virtual="libclc-15 lld-15 rocm-device-libs"
 
@@ -69,6 +77,7 @@ packages_of() {
     clang) clang_runtime_packages ;;
     fuzz) echo libclang-15-dev llvm-15-dev; clang_runtime_packages ;;
     machines) echo g++-i686-linux-gnu g++-arm-linux-gnueabihf ;;
+    release) echo "$releasing" mmdebstrap ;;
     sanitizers) echo valgrind ;;
     tidy) echo clang-tidy-14 ;;
     windows) echo g++-mingw-w64-x86-64-posix wine64 ;;
@@ -208,6 +217,14 @@ run_tests() {
   return $result
 }
 
+# make_release OPTIONS...: builds for Debian 11's C library, and makes dist/.
+make_release() {
+  say "Fetching the libraries of a release (cached)"
+  python3 tests/lab/lab.py fetch bullseye-amd64 bookworm-amd64 bullseye-arm64 bookworm-arm64
+  say "Making dist/"
+  python3 -B cmake/release/release.py dist "$@"
+}
+
 # group NAME: builds and runs a group of `check`.
 group() {
   local name=$1 preset
@@ -219,6 +236,11 @@ group() {
         run_tests $preset quick -L quick || return 1
       done ;;
     fuzz) build fuzz; run_tests fuzz fuzz -L fuzz || return 1 ;;
+    release)  # whose test needs nothing that is built otherwise
+      make_release
+      cmake --preset release -DKILN_BUILD_TESTS=ON --log-level=WARNING
+      run_tests release release -L '^release$'
+      return ;;
     tidy)  # reads each source alone, and nothing that is built
       cmake --preset dev --log-level=WARNING
       run_tests dev tidy -L tidy
@@ -315,6 +337,13 @@ case "${1:-}" in
       steps+="check-$name $((SECONDS - start))"$'\n'
     done
     finish check "$failed"
+    ;;
+  release)
+    shift
+    # shellcheck disable=SC2086
+    install_packages $libraries $releasing
+    make_release "$@"
+    took release $SECONDS
     ;;
   -h | --help | help)
     usage

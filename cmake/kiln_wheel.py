@@ -3,7 +3,8 @@
 
 The wheel holds the module kiln with the libraries that it needs, the program kiln with its data, and
 the layer, so that `python -m kiln` works from pip alone. All are built in build/wheel, or taken as
-they are from the build folder that --config-settings=build-dir=FOLDER names. The backend needs
+they are from the build folder that --config-settings=build-dir=FOLDER names; platform=NAME names the
+systems that the files run on, by default those that are as this one. The backend needs
 nothing but CMake and what Kiln's build needs, so that it also works without a network.
 """
 
@@ -34,7 +35,8 @@ def _cmake(*words):
     subprocess.run(["cmake", *map(str, words)], check=True)
 
 
-def _version():
+def version():
+    """Kiln's version."""
     text = (SOURCE / "CMakeLists.txt").read_text(encoding="utf-8")
     return re.search(r"project\(Kiln VERSION ([0-9.]+)", text)[1]
 
@@ -58,7 +60,7 @@ def _installed(folder, prefix):
                 yield path, match.expand(place)
 
 
-def _notices():
+def notices():
     """Kiln's licence, and those of the libraries whose code is in the program."""
     text = (SOURCE / "LICENSE").read_text(encoding="utf-8")
     for name in (SOURCE / "cmake/linked_libraries.txt").read_text(encoding="utf-8").split():
@@ -68,28 +70,28 @@ def _notices():
     return text
 
 
-def _metadata(version, tag):
+def _metadata(number, tag):
     """The files of kiln-VERSION.dist-info but RECORD."""
     return {
-        "METADATA": f"Metadata-Version: 2.1\nName: kiln\nVersion: {version}\n"
+        "METADATA": f"Metadata-Version: 2.1\nName: kiln\nVersion: {number}\n"
                     "Summary: Compiles OpenCL programs ahead of time into packs, and loads them\n"
                     "License: Apache-2.0\nRequires-Python: >=3.9\n",
         "WHEEL": f"Wheel-Version: 1.0\nGenerator: kiln\nRoot-Is-Purelib: false\nTag: {tag}\n",
         "entry_points.txt": "[console_scripts]\nkiln = kiln.__main__:main\n",
-        "LICENSE": _notices(),
+        "LICENSE": notices(),
     }
 
 
-def _tag():
-    return "py3-none-" + sysconfig.get_platform().replace("-", "_").replace(".", "_")
+def _tag(settings):
+    platform = (settings or {}).get("platform") or sysconfig.get_platform()
+    return "py3-none-" + platform.replace("-", "_").replace(".", "_")
 
 
 def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
     """Writes the metadata alone, for which pip need not wait for a build."""
-    del config_settings
-    folder = pathlib.Path(metadata_directory, f"kiln-{_version()}.dist-info")
+    folder = pathlib.Path(metadata_directory, f"kiln-{version()}.dist-info")
     folder.mkdir()
-    for name, text in _metadata(_version(), _tag()).items():
+    for name, text in _metadata(version(), _tag(config_settings)).items():
         (folder / name).write_text(text, encoding="utf-8")
     return folder.name
 
@@ -99,9 +101,9 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     del metadata_directory  # the same again
     named = (config_settings or {}).get("build-dir")
     folder = pathlib.Path(named).resolve() if named else SOURCE / "build" / "wheel"
-    version, tag = _version(), _tag()
-    information = f"kiln-{version}.dist-info"
-    name = f"kiln-{version}-{tag}.whl"
+    tag = _tag(config_settings)
+    information = f"kiln-{version()}.dist-info"
+    name = f"kiln-{version()}-{tag}.whl"
     record = []
     if not named:
         _build(folder)
@@ -118,7 +120,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
         for path, place in _installed(folder, pathlib.Path(prefix)):
             add(place, path.read_bytes(), 0o755 if os.access(path, os.X_OK) else 0o644)
-        for file, text in _metadata(version, tag).items():
+        for file, text in _metadata(version(), tag).items():
             add(f"{information}/{file}", text.encode("utf-8"))
         place = f"{information}/RECORD"
         add(place, "".join([*record, f"{place},,\n"]).encode("utf-8"))

@@ -19,7 +19,12 @@ foreach(library IN LISTS linked)
   endif()
 endforeach()
 
-file(TIMESTAMP ${CPACK_KILN_SOURCE}/CHANGELOG.md date "%a, %d %b %Y %H:%M:%S +0000" UTC)
+set(format "%a, %d %b %Y %H:%M:%S +0000")
+if(DEFINED ENV{SOURCE_DATE_EPOCH})
+  string(TIMESTAMP date ${format} UTC)
+else()
+  file(TIMESTAMP ${CPACK_KILN_SOURCE}/CHANGELOG.md date ${format} UTC)
+endif()
 set(changelog "kiln (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium
 
   * Built from the sources of this version, whose CHANGELOG.md the package

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bare roots of Debian, with apt and nothing else, to install packages in."""
+
+import os
+import shutil
+import subprocess
+
+import mirror
+from registry import LabError, lab_dir
+
+
+def archive(codename):
+    """The tar archive of a bare root; made by mmdebstrap where it is not there."""
+    path = lab_dir() / "bare" / f"{codename}.tar"
+    if path.exists():
+        return path
+    if not shutil.which("mmdebstrap"):
+        raise LabError("mmdebstrap is not installed")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(f".{os.getpid()}.tar")
+    done = subprocess.run(["mmdebstrap", "--quiet", "--variant=apt", codename, partial,
+                           mirror.host_source().uri], capture_output=True, text=True, check=False)
+    if done.returncode:
+        partial.unlink(missing_ok=True)
+        raise LabError(f"mmdebstrap cannot make a root of {codename}: {done.stderr.strip()[-300:]}")
+    partial.rename(path)
+    return path
