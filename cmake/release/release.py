@@ -18,6 +18,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "cmake"))
@@ -174,6 +175,9 @@ class Release:
         words = [f"-oAPT::FTPArchive::Release::{name}={value}" for name, value in fields.items()]
         release = run("apt-ftparchive", *words, "release", ".", cwd=apt,
                       stdout=subprocess.PIPE).stdout
+        date = time.gmtime(int(os.environ["SOURCE_DATE_EPOCH"]))
+        release = re.sub(rb"(?m)^Date: .*$", time.strftime("Date: %a, %d %b %Y %H:%M:%S +0000", date)
+                         .encode(), release)  # apt-ftparchive writes the time
         (apt / "Release").write_bytes(release)
         if not self.apt_key:
             say("apt/: not signed; sources.list: deb [trusted=yes] file:DIST/apt ./")
