@@ -2,7 +2,7 @@
 // What an application's start costs until the first results: from source, from the driver's own
 // binaries, from final code in memory, and through Kiln.
 //
-//     kiln_startup PACK [--device DEVICE] [--program NAME] [--rounds N]
+//     kiln_startup PACK [--device DEVICE] [--program NAME] [--rounds N] [--where]
 //
 // Measures each device on a small problem. Of each program with a binary for the device, uses the
 // variant and the work-group sizes that the runtime chooses; leaves out programs that Kiln cannot
@@ -38,7 +38,9 @@
 #include "kiln/packs/writer.hpp"
 #include "runtime/load/tuning.hpp"
 #include "runtime/provision/mesa_cache.hpp"
+#include "tests/bench/timed_calls.hpp"
 #include "tests/bench/timed_starts.hpp"
+#include "tests/bench/where_table.hpp"
 
 namespace kiln::test {
 namespace {
@@ -80,7 +82,8 @@ struct StartupRow {
   StartupTime overlay;       // the second start of an application whose pack has no binary
   std::optional<std::size_t> overlay_compiling{};  // programs that compile in the overlay's start
   std::vector<FirstResult> firsts{};
-  Status status{};  // after a failure there are no figures
+  std::string where{};  // where_table(), in place of the figures
+  Status status{};      // after a failure there are no figures
 
   // Returns the time that a person waits.
   double waited(const StartupTime &time) const { return executes ? time.results : time.kernels; }
@@ -98,6 +101,7 @@ struct StartupOptions {
   std::string device;       // index, or glob over names; empty: all
   std::string program;      // empty: all
   std::size_t rounds = 30;  // fresh processes of each kind; half as many for starts over 1 s
+  bool where = false;       // show where the time goes
 };
 
 // A temporary folder for Mesa's cache, filled with the entries of a target and its binaries.
@@ -300,6 +304,10 @@ class StartupBench {
 
   StartupRow run() {
     row_.status = prepare();
+    if (options_.where) {
+      if (row_.status.ok()) row_.status = find_where();
+      return std::move(row_);
+    }
     for (std::size_t round = 0; round < options_.rounds && row_.status.ok(); ++round) {
       row_.status = run_round(round);
     }
@@ -385,9 +393,15 @@ class StartupBench {
     return caches;
   }
 
+  Status open_child(OpenedDevice *child) const {
+    Status status = child->open(device_);
+    if (status.ok() && options_.where) child->device = with_timed_calls(*child->device);
+    return status;
+  }
+
   json start_kiln(const KilnStart &how, StartTimes *times) const {
     OpenedDevice child;
-    if (const Status s = child.open(device_); !s.ok()) return to_json(s);
+    if (const Status s = open_child(&child); !s.ok()) return to_json(s);
     const Status started = test::start_kiln(child, items_, how, row_.executes, times);
     if (!started.ok()) return to_json(started);
     return times_json(*times);
@@ -395,7 +409,7 @@ class StartupBench {
 
   json start_without(StartFrom from) const {
     OpenedDevice child;
-    if (const Status s = child.open(device_); !s.ok()) return to_json(s);
+    if (const Status s = open_child(&child); !s.ok()) return to_json(s);
     StartTimes times;
     const Status status = start_bare(child, items_, from, row_.executes, &times);
     if (!status.ok()) return to_json(status);
@@ -403,16 +417,13 @@ class StartupBench {
   }
 
   static json times_json(const StartTimes &times) {
-    return {{"kernels", times.kernels},
-            {"results", times.results},
-            {"firsts", times.firsts},
-            {"seconds", times.seconds},
-            {"compiled", times.compiled}};
+    return {{"kernels", times.kernels}, {"results", times.results},   {"firsts", times.firsts},
+            {"seconds", times.seconds}, {"compiled", times.compiled}, {"parts", part_times()}};
   }
 
   // Starts once. `watched`: the caches to look at, for the two kinds that use Kiln; such a start is
-  // not measured.
-  json start(Kind kind, const std::string &watched = {}) const {
+  // not measured. `steps` is KilnStart::steps.
+  json start(Kind kind, const std::string &watched = {}, bool steps = false) const {
     StartTimes times;
     switch (kind) {
       case kSource: return start_without(StartFrom::source);
@@ -421,12 +432,13 @@ class StartupBench {
       case kKiln: {
         KilnStart how{options_.pack_path, "", KILN_RUNG_EXACT};
         how.caches = watched;
+        how.steps = steps;
         return start_kiln(how, &times);
       }
       default: break;
     }
     return start_kiln({folder_.path() + "/base.kiln", folder_.path() + "/second/overlay",
-                       KILN_RUNG_OVERLAY, 0, false, watched},
+                       KILN_RUNG_OVERLAY, 0, false, watched, steps},
                       &times);
   }
 
@@ -463,6 +475,30 @@ class StartupBench {
       if (!started.ok()) return started.status();
       samples_[kind].push_back(*std::move(started));
     }
+    return {};
+  }
+
+  // Measures the parts of the starts.
+  Status find_where() {
+    WhereSamples samples;
+    const struct {
+      Kind kind;
+      bool steps;
+      std::vector<json> *out;
+    } all[] = {{kFloor, false, &samples.floor},
+               {kKiln, false, &samples.kiln},
+               {kOverlay, false, &samples.overlay},
+               {kKiln, true, &samples.kiln_steps},
+               {kOverlay, true, &samples.overlay_steps}};
+    for (std::size_t round = 0; round < options_.rounds; ++round) {
+      for (const auto &[kind, steps, out] : all) {
+        auto started = answer(caches_for(kind),
+                              [&, kind = kind, steps = steps] { return start(kind, {}, steps); });
+        if (!started.ok()) return started.status();
+        out->push_back(std::move((*started)["parts"]));
+      }
+    }
+    row_.where = where_table(samples, items_.size());
     return {};
   }
 
@@ -593,6 +629,7 @@ int run(int argc, char **argv) {
   app.add_option("--rounds", options.rounds,
                  "Processes of each kind; half as many if one takes over a second")
       ->check(CLI::Range(1, 100000));
+  app.add_flag("--where", options.where, "Show where the microseconds of a start go");
   CLI11_PARSE(app, argc, argv);
   const auto pack = open_pack(options.pack_path);
   if (!pack.ok()) return fail(pack.status());
@@ -603,8 +640,13 @@ int run(int argc, char **argv) {
   for (const DeviceInfo &device : *devices) {
     const StartupRow row = measure(pack->contents, device, options);
     ok = ok && row.status.ok();
+    if (options.where) {
+      fmt::print("{}: {} programs, {} processes of each kind, medians in us\n{}", row.device,
+                 row.programs, options.rounds, row.status.ok() ? row.where : row.status.message);
+    }
     rows.push_back(row_json(row));
   }
+  if (options.where) return ok ? 0 : 1;
   const json document{{"schema", 2}, {"rounds", options.rounds}, {"devices", rows}};
   fmt::print("{}\n", document.dump(2, ' ', false, json::error_handler_t::replace));
   return ok ? 0 : 1;

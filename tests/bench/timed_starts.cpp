@@ -12,6 +12,8 @@
 #include "runtime/api/api.hpp"
 #include "runtime/launch/enqueue.hpp"
 #include "runtime/launch/work_group.hpp"
+#include "runtime/load/rungs.hpp"
+#include "tests/bench/timed_calls.hpp"
 
 namespace kiln::test {
 namespace {
@@ -54,6 +56,7 @@ Status build(const OpenedDevice &child, const StartItem &item, StartFrom from, B
   const std::size_t size = bytes.size();
   const char *text = reinterpret_cast<const char *>(data);
   cl_int code = CL_SUCCESS;
+  begin_part(Part::load);
   cl_program program =
       from == StartFrom::source
           ? cl.clCreateProgramWithSource(child.context.get(), 1, &text, &size, &code)
@@ -211,8 +214,10 @@ class KilnApplication {
     kernels_.resize(items_.size());
     const auto start = Clock::now();
     if (status.ok()) status = open();
-    for (std::size_t i = 0; i < items_.size() && status.ok(); ++i) status = begin(i, out);
-    if (!status.ok()) return status;
+    for (std::size_t i = 0; i < items_.size() && status.ok(); ++i) {
+      status = how_.steps ? step(i) : begin(i, out);
+    }
+    if (!status.ok() || how_.steps) return status;
     const double all = milliseconds_since(start);
     out->kernels = all;
     for (const double first : out->firsts) out->kernels -= first;
@@ -231,14 +236,21 @@ class KilnApplication {
     kiln::LoaderOptions options;
     options.context = child_.context.get();
     if (!how_.overlay.empty()) options.use_overlay(how_.overlay.c_str());
+    begin_part(Part::device);
     Status status = take(opencl_.device_from_cl(child_.device->id), &device_);
+    begin_part(Part::pack);
     if (status.ok()) status = take(kiln::Pack::open_file(how_.pack_path), &pack_);
+    begin_part(Part::loader);
     if (status.ok()) status = take(kiln::Loader::create(device_, pack_, options), &loader_);
-    return status.ok() ? take(kiln::Queue::create(loader_), &queue_) : status;
+    begin_part(Part::queue);
+    if (status.ok()) status = take(kiln::Queue::create(loader_), &queue_);
+    begin_part(Part::none);
+    return status;
   }
 
   Status begin(std::size_t index, StartTimes *out) {
     const StartItem &item = items_[index];
+    begin_part(Part::load);
     kiln::Loaded loaded = loader_.load(item.program, {}, how_.flags | KILN_LOAD_FOR_SMALL);
     if (!loaded.program) return status_of(loaded.program.error());
     const kiln_rung rung =
@@ -246,19 +258,74 @@ class KilnApplication {
     if (loaded.report.rung() != rung) {
       return {Code::failed, "loaded from another rung: " + loaded.report.json()};
     }
+    begin_part(Part::kernels);
     for (const Stage &stage : item.workload.stages) {
       Status status = take(kiln::Kernel::create(*loaded.program, stage.kernel),
                            &kernels_[index].emplace_back());
       if (!status.ok()) return status;
     }
+    begin_part(Part::none);
     if (!launches_) return {};
     const std::uintmax_t before = how_.caches.empty() ? 0 : compiled_bytes(how_.caches);
     const auto first = Clock::now();
+    begin_part(Part::arguments);
     Status status = set_arguments(memories_[index], kernels_[index]);
+    begin_part(Part::launch);
     if (status.ok()) status = launch(queue_, item, kernels_[index]);
+    begin_part(Part::none);
     out->firsts.push_back(milliseconds_since(first));
     if (!how_.caches.empty()) out->compiled.push_back(compiled_bytes(how_.caches) > before);
     return status;
+  }
+
+  // Loads an item by the steps of a load, one after the other.
+  Status step(std::size_t index) {
+    const StartItem &item = items_[index];
+    const runtime::Loader &loader = *loader_.get()->loader;
+    begin_part(Part::choose);
+    runtime::Choice choice;
+    Status status = runtime::choose_variant(*loader.pack, *loader.device, item.program, {},
+                                            packs::SizeClass::small, {}, &choice);
+    if (!status.ok()) return status;
+    const packs::VariantRef variant = choice.variant;
+    begin_part(Part::look_up);
+    const runtime::Wanted wanted{loader, item.program, variant, how_.flags | KILN_LOAD_FOR_SMALL,
+                                 &scratch_};
+    runtime::Offer offer;
+    offer.outcome = KILN_OUTCOME_MISSED;
+    const runtime::Rung *used = nullptr;
+    for (const runtime::Rung &rung : runtime::rungs()) {
+      if (!is_listed(rung, *loader.device) || !may_try(rung, wanted).ok()) continue;
+      used = &rung;
+      offer = std::move(offers_of(rung, wanted).front());
+      if (offer) break;
+    }
+    if (!offer) return {Code::failed, item.program + ": no rung offers it"};
+    begin_part(Part::read);
+    const bool is_ready = offer.blob && offer.blob.codec() == packs::Codec::raw;
+    if (is_ready) status = loader.pack->stored_bytes(offer.blob, &scratch_, &offer.bytes);
+    if (offer.blob && !is_ready) {
+      status = loader.pack->read_blob(offer.blob, &scratch_, &offer.bytes);
+    }
+    begin_part(Part::hash);
+    if (is_ready && packs::xxh3(offer.bytes.data, offer.bytes.size) != offer.blob.xxh3()) {
+      status = {Code::failed, item.program + ": its binary is damaged"};
+    }
+    if (!status.ok()) return status;
+    begin_part(Part::guard);
+    const runtime::DriverTask task{offer.id, used->id};
+    runtime::Persistence *const persistence = loader.persistence.get();
+    if (persistence != nullptr) (void)persistence->check(task, {variant.kernels().size()});
+    runtime::Attempt attempt(persistence, task, 0);
+    begin_part(Part::build);
+    runtime::BuildOutcome outcome =
+        build_program(*loader.device, loader.context.get(), used->form, offer.bytes,
+                      variant.options(), runtime::expected_kernels(variant));
+    begin_part(Part::guard);
+    attempt.end(runtime::Event::proven);
+    begin_part(Part::none);
+    built_.push_back(std::move(outcome.built));
+    return outcome.error;
   }
 
   const OpenedDevice &child_;
@@ -272,6 +339,8 @@ class KilnApplication {
   kiln::Queue queue_;
   std::vector<StartMemory> memories_;
   std::vector<std::vector<kiln::Kernel>> kernels_;
+  std::vector<runtime::BuiltProgram> built_;  // by steps
+  packs::Bytes scratch_;
 };
 
 }  // namespace
@@ -286,14 +355,19 @@ Status start_bare(const OpenedDevice &child, const std::vector<StartItem> &items
   std::vector<Built> built(items.size());
   const auto start = Clock::now();
   cl_int code = CL_SUCCESS;
+  begin_part(Part::queue);
   cl_command_queue queue = cl.clCreateCommandQueue(child.context.get(), child.device->id, 0, &code);
   if (code != CL_SUCCESS) return runtime::cl_failure("clCreateCommandQueue", code);
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (Status s = build(child, items[i], from, &built[i]); !s.ok()) return s;
+    begin_part(Part::none);
     if (!with_launches) continue;
     const auto first = Clock::now();
+    begin_part(Part::arguments);
     if (Status s = bind(cl, memories[i], built[i]); !s.ok()) return s;
+    begin_part(Part::launch);
     if (Status s = launch(cl, queue, items[i], built[i]); !s.ok()) return s;
+    begin_part(Part::none);
     out->firsts.push_back(milliseconds_since(first));
   }
   const double all = milliseconds_since(start);

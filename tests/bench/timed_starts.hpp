@@ -54,6 +54,7 @@ struct KilnStart {
   // The folder of this process's driver caches, to see in it what launches compile. Looking takes
   // time, so such a start is not measured. Empty: not looked at.
   std::string caches{};
+  bool steps = false;  // take the steps of each load one by one, and launch nothing
 };
 
 // Opens Kiln, loads every item and launches it unless `launches` is false. Call in a child process.
