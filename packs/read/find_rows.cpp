@@ -34,6 +34,10 @@ std::string_view text_at(const Pack &pack, std::uint32_t number) {
   return text_of(*pack.schema().texts()->Get(number));
 }
 
+bool has_tunings(const Pack &pack) {
+  return pack.schema().tunings() != nullptr && pack.schema().tunings()->size() != 0;
+}
+
 Range find_tunings(const Pack &pack, const TuningQuery &query, std::string_view profile) {
   const auto *rows = pack.schema().tunings();
   if (rows == nullptr) return {};

@@ -291,6 +291,7 @@ Status check_parameters(const fb::Kernel &kernel, SharedTexts *texts) {
 
 // Kernels keep the manifest's order, so their names are sorted in a copy.
 bool kernels_named(const fb::Variant &variant) {
+  if (variant.kernels()->size() == 1) return is_name(*variant.kernels()->Get(0)->name());
   std::vector<std::string_view> names;
   names.reserve(variant.kernels()->size());
   for (const fb::Kernel *kernel : *variant.kernels()) {

@@ -169,10 +169,8 @@ Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::s
   for (unsigned i = 0; i < packs::kSizeClasses; ++i) {
     out->stored_local_sizes[i] = stored_local_size(*program, index, i, &out->stored_sources[i]);
   }
-  if (out->limits.required[0] == 0 &&
-      (program->loader->notes.flags & KILN_DRIVER_NEVER_SUGGEST) == 0) {
-    out->suggest = suggest_function(device);
-  }
+  out->may_suggest = out->limits.required[0] == 0 &&
+                     (program->loader->notes.flags & KILN_DRIVER_NEVER_SUGGEST) == 0;
   out->argument_count = stored_kernel(*program, index).arguments();
   if (out->argument_count == packs::kUnknownArguments) {
     cl_uint count = 0;
@@ -249,7 +247,8 @@ Status plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *
 
 // Asks the driver behind a marker, if there is an overlay: after a death in the call the next start
 // does not ask.
-Status ask_behind_marker(const Kernel &kernel, const SuggestionQuery &query, NDSize *local) {
+Status ask_behind_marker(const Kernel &kernel, SuggestLocalSize suggest,
+                         const SuggestionQuery &query, NDSize *local) {
   constexpr DriverTask kSuggesting{0x7375676765737421u};  // as journals name it
   const Loader &loader = *kernel.program->loader;
   Persistence *persistence = loader.persistence.get();
@@ -258,10 +257,10 @@ Status ask_behind_marker(const Kernel &kernel, const SuggestionQuery &query, NDS
   if (!checked)
     return Status::error(Code::opencl, "an earlier process died when it asked the driver");
   if (persistence == nullptr || survived(checked.last)) {
-    return ask_suggestion(kernel.suggest, query, kernel.limits, local);
+    return ask_suggestion(suggest, query, kernel.limits, local);
   }
   Attempt attempt(persistence, kSuggesting, loader.deadline_milliseconds);
-  Status status = ask_suggestion(kernel.suggest, query, kernel.limits, local);
+  Status status = ask_suggestion(suggest, query, kernel.limits, local);
   attempt.end(Event::proven);
   return status;
 }
@@ -270,16 +269,19 @@ Status plan_launch_on(cl_command_queue queue, Kernel *kernel, const kiln_ndrange
                       LaunchPlan *out) {
   Status error = plan_launch(*kernel, range, out);
   const bool guessed = out->source == KILN_LOCAL_GUESS || out->source == KILN_LOCAL_PROFILE;
-  if (!error.ok() || kernel->suggest == nullptr || !guessed) return error;
+  if (!error.ok() || !kernel->may_suggest || !guessed) return error;
   NDSize global;
   if (error = read_range(range, &global); !error.ok()) return error;
   const auto class_of = static_cast<std::size_t>(size_class(global));
   Suggestion &suggestion = kernel->suggestions[range.dimensions - 1][class_of];
   if (suggestion.asked) return {};
   suggestion.asked = true;
+  const SuggestLocalSize suggest = suggest_function(*kernel->program->loader->device);
+  kernel->may_suggest = suggest != nullptr;
+  if (!kernel->may_suggest) return {};
   const SuggestionQuery query{queue, kernel->handle.get(), range.dimensions, global};
   NDSize local;
-  const Status asked = ask_behind_marker(*kernel, query, &local);
+  const Status asked = ask_behind_marker(*kernel, suggest, query, &local);
   if (!asked.ok()) {
     suggestion.refused = asked.message;
     return {};

@@ -57,7 +57,7 @@ struct Kernel {
   bool non_uniform_work_groups = false;  // the global size need not be padded
   std::array<NDSize, packs::kSizeClasses> stored_local_sizes{};  // zeros: none
   std::array<kiln_local_source, packs::kSizeClasses> stored_sources{};
-  SuggestLocalSize suggest = nullptr;  // null: the driver is not asked
+  bool may_suggest = false;  // the driver may be asked for a size
   std::array<std::array<Suggestion, packs::kSizeClasses>, 3>
       suggestions;  // [dimensions - 1][size class]
   std::unique_ptr<KernelArgument[]> arguments;

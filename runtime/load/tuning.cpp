@@ -221,6 +221,7 @@ TuningLevel TuningPlace::level_of(TuningRef row) const {
 TuningRef find_tuning(const packs::Pack &pack, const packs::TuningQuery &query,
                       const Description &device, std::uint64_t key_hash, TuningLevel *level) {
   TuningRef best;
+  if (!packs::has_tunings(pack)) return best;
   TuningPlace(pack, device, key_hash).for_each(query, [&](TuningRef row, TuningLevel here) {
     if (best && (here > *level || (here == *level && !better(row, best)))) return;
     best = row;
@@ -245,14 +246,16 @@ Status choose_variant(const packs::Pack &pack, const Device &device, const std::
   Measurements measurements(pack, device, found, wanted);
   VariantRef first;  // by preference, then by name
   std::uint32_t place = 0;
+  const bool is_measured = packs::has_tunings(pack);
   for (const VariantRef candidate : found.variants()) {
+    const std::uint32_t here = preference(found, candidate);
+    if (!is_measured && first && here >= place) continue;
     if (std::find(failed.begin(), failed.end(), candidate) != failed.end() ||
         !check_requirements(candidate.requirements(), device.capabilities).ok() ||
         (requires_proof(candidate) && !is_proven(pack, device, candidate))) {
       continue;
     }
-    measurements.add(candidate);
-    const std::uint32_t here = preference(found, candidate);
+    if (is_measured) measurements.add(candidate);
     if (first && here >= place) continue;
     first = candidate;
     place = here;

@@ -30,6 +30,8 @@ std::uint32_t find_text(const Pack &pack, std::string_view text);
 // Returns the text for a number from a row.
 std::string_view text_at(const Pack &pack, std::uint32_t number);
 
+// Returns whether the pack has any tuning.
+bool has_tunings(const Pack &pack);
 // Returns the tunings of that kernel and size class that were measured on devices of `profile`; an
 // empty profile gives the defaults.
 Range find_tunings(const Pack &pack, const TuningQuery &query, std::string_view profile);
