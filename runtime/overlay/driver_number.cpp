@@ -146,4 +146,18 @@ std::uint64_t driver_number(const Device &device) {
   return packs::xxh3(facts.data(), facts.size());
 }
 
+std::string boot_id() {
+#ifdef __linux__
+  const packs::Descriptor file(
+      packs::open_at(packs::kWorkingFolder, "/proc/sys/kernel/random/boot_id", O_RDONLY));
+  std::uint8_t text[64];
+  std::size_t size = sizeof(text);
+  if (!file || packs::read_all(file.get(), 0, text, &size) != 0) return {};
+  const std::string_view line(reinterpret_cast<const char *>(text), size);
+  return std::string(line.substr(0, line.find('\n')));
+#else
+  return {};
+#endif
+}
+
 }  // namespace kiln::runtime

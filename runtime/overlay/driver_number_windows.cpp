@@ -60,4 +60,6 @@ std::uint64_t driver_number(const Device &device) {
   return packs::xxh3(facts.data(), facts.size());
 }
 
+std::string boot_id() { return {}; }
+
 }  // namespace kiln::runtime

@@ -355,6 +355,7 @@ int Markers::open_marker() {
   marker_name_ = name;
   owner_ = getpid();
   busy_.fill(false);
+  synced_ = false;
   return 0;
 }
 
@@ -375,19 +376,19 @@ class Markers::SlotMarker final : public Marker {
   int slot_;
 };
 
-packs::Status Markers::attempt(const DriverTask &task, std::uint32_t deadline,
+packs::Status Markers::attempt(const DriverTask &task, std::uint32_t deadline, bool syncs,
                                std::unique_ptr<Marker> *out) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (survived(journal_.history(task).last)) return {};
   int slot = 0;
-  const int error = take_slot(task, deadline, &slot);
+  const int error = take_slot(task, deadline, syncs, &slot);
   if (error != 0) return packs::Status::error(packs::Code::failed, system_error_text(error));
   *out = std::make_unique<SlotMarker>(this, slot);
   return {};
 }
 
 // Takes a slot and writes the attempt into it. `*slot` is set only on success.
-int Markers::take_slot(const DriverTask &task, std::uint32_t deadline, int *slot) {
+int Markers::take_slot(const DriverTask &task, std::uint32_t deadline, bool syncs, int *slot) {
   const bool first = marker_.get() < 0 || owner_ != getpid();
   int error = process_is_ending() ? ECANCELED : broken_ ? EIO : 0;
   if (first && error == 0) {
@@ -402,7 +403,10 @@ int Markers::take_slot(const DriverTask &task, std::uint32_t deadline, int *slot
   encode_slot({driver_, deadline == 0 ? 0 : now_milliseconds() + deadline, task}, bytes);
   const auto index = static_cast<int>(free - busy_.begin());
   error = write_slot(index, bytes);
-  if (error == 0 && first && !packs::sync_file(marker_.get())) error = errno;
+  if (error == 0 && syncs && !synced_) {
+    synced_ = packs::sync_file(marker_.get());
+    if (!synced_) error = errno;
+  }
   if (process_is_ending()) error = ECANCELED;  // the slots were cleared before this one was written
   if (error != 0) {
     clear_slot(index);

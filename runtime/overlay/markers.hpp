@@ -5,7 +5,9 @@
 // A process with unproven tasks owns one marker file, locked while it lives; the file's
 // slots say which tasks are being tried. The first slot written is synced to disk. Later ones
 // are not: they outlive the process all the same, and after a power failure the synced file still
-// shows that something was tried. Proven tasks get no marker.
+// shows that something was tried. A binary that the overlay stored since the machine's boot is not
+// worth a sync, which takes milliseconds: the next boot is the proof that the machine may have
+// failed over it, and from then on the slot is synced. Proven tasks get no marker.
 #pragma once
 
 #include <array>
@@ -61,11 +63,12 @@ class Markers {
   History history(const DriverTask &task) const;
   // As in Persistence; records passed_over once.
   void record(const DriverTask &task, Event event);
-  packs::Status attempt(const DriverTask &task, std::uint32_t deadline,
+  // With `syncs`, the marker is on disk before this returns, if no earlier slot was synced.
+  packs::Status attempt(const DriverTask &task, std::uint32_t deadline, bool syncs,
                         std::unique_ptr<Marker> *out);
 
  private:
-  int take_slot(const DriverTask &task, std::uint32_t deadline, int *slot);
+  int take_slot(const DriverTask &task, std::uint32_t deadline, bool syncs, int *slot);
   int open_marker();
   int write_slot(int slot, const std::uint8_t *bytes);
   void clear_slot(int slot);
@@ -97,6 +100,7 @@ class Markers {
   std::string marker_name_;
   pid_t owner_ = 0;  // the process that made the marker: a forked child makes its own
   std::array<bool, kMarkerSlots> busy_{};
+  bool synced_ = false;  // a slot of the marker was synced
   bool broken_ = false;  // the marker's file could not be written to, and is gone
 };
 

@@ -72,6 +72,7 @@ Status Overlay::open(const char *path, std::uint64_t limit, const Device &device
   const std::uint64_t number = driver_number(device) ^ with;
   overlay->driver_number_ = hex64(number);
   overlay->facts_ = device_facts(device);
+  overlay->boot_ = boot_id();
   const std::string label = device_label(device.identity.text(Field::device_name),
                                          device.identity.text(Field::driver_version));
   overlay->has_options_ = !options.empty();
@@ -141,8 +142,25 @@ Status Overlay::find_own(const packs::Digest &variant, unsigned left_out, packs:
                          "the overlay's binary was made before the driver or the system changed");
   }
   note_use(descriptor, info);
+  if (!boot_.empty() && entry.fact("boot") == boot_) note_stored_now(entry.binary_xxh3);
   *out = {entry.binary, entry.binary_xxh3, entry.finality()};
   return {};
+}
+
+bool Overlay::is_stored_now(const DriverTask &task) const {
+  if (task.rung.value_or(KILN_RUNG_OVERLAY) != KILN_RUNG_OVERLAY) return false;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return std::find(stored_now_.begin(), stored_now_.end(), task.id) != stored_now_.end();
+}
+
+void Overlay::note_stored_now(std::uint64_t id) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  stored_now_.push_back(id);
+}
+
+Status Overlay::attempt(const DriverTask &task, std::uint32_t deadline,
+                        std::unique_ptr<Marker> *out) {
+  return markers_.attempt(task, deadline, !is_stored_now(task), out);
 }
 
 std::string Overlay::refusal_name(std::uint64_t id) const {
@@ -165,7 +183,10 @@ Checked Overlay::check(const DriverTask &task, const CheckOptions &options) {
   for (unsigned i = 0; status.ok() && i < options.kernels && i < kMarkedKernels; ++i) {
     const DriverTask launch{launch_id(task, i), task.rung};
     const History launches = markers_.history(launch);
-    if (!survived(launches.last)) checked.unproven |= std::uint64_t{1} << i;
+    if (!survived(launches.last)) {
+      checked.unproven |= std::uint64_t{1} << i;
+      if (is_stored_now(task)) note_stored_now(launch.id);
+    }
     if (pass_over(launch, launches, options)) {
       status = Status::error(Code::failed,
                              "an earlier process ended while it launched this for the first time");
@@ -204,6 +225,7 @@ Status Overlay::store_binary(const packs::Digest &variant, unsigned left_out, pa
   append_fact("program", program, &facts);
   append_fact("variant", variant_name, &facts);
   append_fact("driver_number", driver_number_, &facts);
+  if (!boot_.empty()) append_fact("boot", boot_, &facts);
   if (finality != packs::Finality::not_launched) {
     append_fact("final", finality == packs::Finality::yes ? "yes" : "no", &facts);
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -43,9 +44,7 @@ class Overlay final : public Persistence {
 
   Checked check(const DriverTask &task, const CheckOptions &options) override;
   Status attempt(const DriverTask &task, std::uint32_t deadline,
-                 std::unique_ptr<Marker> *out) override {
-    return markers_.attempt(task, deadline, out);
-  }
+                 std::unique_ptr<Marker> *out) override;
   void record(const DriverTask &task, Event event, std::string_view text) override;
   Status find(const packs::Digest &variant, unsigned left_out, packs::Bytes *bytes,
               Stored *out) const override;
@@ -64,6 +63,9 @@ class Overlay final : public Persistence {
   bool find_others(const packs::Digest &variant, packs::Bytes *bytes, Stored *out) const;
   // Returns whether the task is passed over because of its own history, and records that.
   bool pass_over(const DriverTask &task, const History &history, const CheckOptions &options);
+  // Returns whether the task loads or launches a binary that was stored since the machine's boot.
+  bool is_stored_now(const DriverTask &task) const;
+  void note_stored_now(std::uint64_t id) const;
   // Of store.cpp.
   void keep(LoadedProgram *program, Report *report);
   void finish(LoadedProgram *program);
@@ -86,8 +88,11 @@ class Overlay final : public Persistence {
   bool made_for_any_driver_ = false;  // the key does not name the driver's version
   std::string driver_number_;         // number of the present driver and system
   std::string facts_;                 // facts of the device, for entries
+  std::string boot_;                  // boot_id()
   bool has_options_ = false;          // programs get build options that no pack knows of
   std::vector<std::shared_ptr<const packs::Pack>> others_;
+  mutable std::mutex mutex_;                       // guards the next member
+  mutable std::vector<std::uint64_t> stored_now_;  // ids of tasks, for is_stored_now()
   Markers markers_;
 };
 

@@ -13,6 +13,8 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include "runtime/overlay/driver_number.hpp"
+#include "runtime/overlay/entry.hpp"
 #include "tests/runtime/overlay/overlay_fixture.hpp"
 
 using namespace kiln;
@@ -40,6 +42,7 @@ struct Plan {
   unsigned calls = 0;
 };
 Plan plan;
+unsigned syncs = 0;  // calls of fsync
 
 // Calls by what can become of them.
 enum Calls : unsigned { kAny = 0, kWrites = 1, kCounts = 2, kRenames = 4, kLocks = 8 };
@@ -152,6 +155,7 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t size) {
                 [&](double share) { return KILN_REAL(write)(fd, bytes, part(size, share)); });
 }
 int __wrap_fsync(int fd) {
+  ++syncs;
   return faulty(kWrites, [&](double) { return KILN_REAL(fsync)(fd); });
 }
 int __wrap_flock(int fd, int operation) {
@@ -176,6 +180,7 @@ struct Outcome {
   bool loaded = false;
   bool stored = false;  // the application was told so
   bool hit = false;     // the fault came to pass
+  unsigned syncs = 0;   // files that were synced
 };
 
 // One start in a child, with the plan.
@@ -197,6 +202,7 @@ Outcome start_with(const Plan &wanted, const packs::Bytes &pack, const fs::path 
     kiln_loader_use_overlay(&options, path.c_str(), 0);
     options.notice = Told::on_notice;
     plan = wanted;
+    syncs = 0;
     bool loaded = false;
     {
       const FakeLoad load(pack, 0, program, nullptr, &options);
@@ -204,6 +210,7 @@ Outcome start_with(const Plan &wanted, const packs::Bytes &pack, const fs::path 
     }
     plan.fault = Fault::none;
     if (loaded) (void)!KILN_REAL(write)(out, "l", 1);
+    for (; syncs != 0; --syncs) (void)!KILN_REAL(write)(out, "f", 1);
     if (plan.calls >= plan.at) (void)!KILN_REAL(write)(out, "h", 1);
     _exit(0);
   });
@@ -214,6 +221,7 @@ Outcome start_with(const Plan &wanted, const packs::Bytes &pack, const fs::path 
     outcome.stored |= byte == 's';
     outcome.loaded |= byte == 'l';
     outcome.hit |= byte == 'h';
+    outcome.syncs += byte == 'f' ? 1 : 0;
   }
   close(pipe_ends[0]);
   return outcome;
@@ -305,6 +313,46 @@ TEST_CASE_METHOD(Fixture, "a process without locks leaves no marker, unless anot
     CHECK(names_in(machine.overlay, "a-").empty() == (fault == Fault::no_locks));
     check_settled(machine, KILN_RUNG_OVERLAY);
   }
+}
+
+// Replaces the boot in which the machine's only entry was stored.
+void set_boot(const Machine &machine, const std::string &boot) {
+  const std::vector<std::string> names = names_in(machine.overlay, runtime::kEntryPrefix);
+  REQUIRE(names.size() == 1);
+  const packs::Bytes file = bytes_of(contents_of(machine.overlay / names[0]));
+  runtime::OverlayEntry entry;
+  REQUIRE(runtime::parse_entry({file.data(), file.size()}, &entry).ok());
+  const std::string before = "boot=" + std::string(entry.fact("boot")) + "\n";
+  std::string facts(entry.facts);
+  REQUIRE(facts.find(before) != std::string::npos);
+  facts.replace(facts.find(before), before.size(), "boot=" + boot + "\n");
+  entry.facts = facts;
+  std::uint8_t header[runtime::kEntryHeaderSize];
+  runtime::encode_entry_header(entry, header);
+  std::ofstream out(machine.overlay / names[0], std::ios::binary);
+  out.write(reinterpret_cast<const char *>(header), sizeof(header)) << entry.key << facts;
+  out.write(reinterpret_cast<const char *>(entry.binary.data),
+            static_cast<std::streamsize>(entry.binary.size));
+}
+
+TEST_CASE_METHOD(Fixture, "a binary that was stored since the machine's boot is loaded unsynced",
+                 "[faults]") {
+  if (runtime::boot_id().empty()) KILN_SKIP("the system has no id of its boot");
+  const auto second = [&](const Machine &machine) {
+    const Outcome outcome = start_with({}, base, machine.overlay);
+    CHECK(outcome.loaded);
+    return outcome.syncs;
+  };
+  CHECK(second(Machine(base, 0)) > 1);
+  CHECK(second(Machine(base, 1)) == 0);
+  const Machine booted(base, 1);
+  set_boot(booted, "an earlier one");
+  CHECK(second(booted) == 1);
+  // Its death is found all the same.
+  const Machine machine(base, 1);
+  dies_at_start(base, machine.overlay);
+  const Start next(base, machine.overlay);
+  CHECK(next.notices.has(KILN_NOTICE_DEATH));
 }
 
 TEST_CASE_METHOD(Fixture, "a thousand starts, three in ten of them killed, lose nothing",

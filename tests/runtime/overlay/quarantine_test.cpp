@@ -272,7 +272,7 @@ TEST_CASE_METHOD(OverlayFixture, "a marker's number is none that the journal has
     runtime::Markers markers;
     markers.open(&opened, 0, kDriver, "a driver", &deaths);
     std::unique_ptr<runtime::Marker> marker;
-    REQUIRE(markers.attempt({kDeaths + 1, KILN_RUNG_EXACT}, 0, &marker).ok());
+    REQUIRE(markers.attempt({kDeaths + 1, KILN_RUNG_EXACT}, 0, true, &marker).ok());
     const auto names = names_in(overlay, runtime::kMarkerPrefix);
     REQUIRE(names.size() == 1);
     const auto number =
