@@ -191,8 +191,8 @@ Status launch(const kiln::Queue &queue, const StartItem &item, std::vector<kiln:
     const Stage &stage = item.workload.stages[s];
     const kiln_ndrange range{
         stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {}, {}};
-    auto event = kernels[s].launch(queue, range);
-    if (!event) return status_of(event.error());
+    const kiln::Status launched = kernels[s].launch_into(nullptr, queue, range);
+    if (!launched) return status_of(launched);
   }
   return status_of(queue.finish());
 }
@@ -243,7 +243,11 @@ class KilnApplication {
     begin_part(Part::loader);
     if (status.ok()) status = take(kiln::Loader::create(device_, pack_, options), &loader_);
     begin_part(Part::queue);
-    if (status.ok()) status = take(kiln::Queue::create(loader_), &queue_);
+    // As the bare start's queue: without time stamps, and without an event for each launch.
+    kiln_queue_options plain{};
+    plain.size = sizeof(plain);
+    plain.flags = KILN_QUEUE_NO_PROFILING;
+    if (status.ok()) status = take(kiln::Queue::create(loader_, &plain), &queue_);
     begin_part(Part::none);
     return status;
   }
