@@ -631,7 +631,7 @@ int run(int argc, char **argv) {
       ->check(CLI::Range(1, 100000));
   app.add_flag("--where", options.where, "Show where the microseconds of a start go");
   CLI11_PARSE(app, argc, argv);
-  const auto pack = open_pack(options.pack_path);
+  const auto pack = read_pack(options.pack_path);
   if (!pack.ok()) return fail(pack.status());
   const auto devices = find_devices(options.device);
   if (!devices.ok()) return fail(devices.status());

@@ -48,8 +48,8 @@
 #include "builder/base/this_process.hpp"
 #include "builder/finish/finishers.hpp"
 #include "builder/fleet/delivery/publish.hpp"
-#include "builder/jobs/job_requests.hpp"
 #include "builder/jobs/job_store.hpp"
+#include "builder/jobs/resolved_jobs.hpp"
 #include "builder/machine/build_source.hpp"
 #include "builder/machine/driver_caches.hpp"
 #include "builder/machine/opened_device.hpp"
@@ -120,7 +120,7 @@ void fill_store(const std::string &file, const builder::ResolvedJobs &requests,
   const std::string platform = builder::platform_of(device);
   const auto start = builder::Clock::now();
   for (std::size_t i = 0; i < target.binaries.size(); ++i) {
-    const builder::Job job{0, i, 0};
+    const builder::PlannedJob job{0, i, 0};
     const auto action = builder::action_of(requests.of(job), requests.origin_of(job), platform);
     nlohmann::json answer{{"binary", builder::to_json(target.binaries[i])},
                           {"log", ""},
