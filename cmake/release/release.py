@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the files of a release, for `./bootstrap.sh release`.
 
-    release.py DIST [--key FILE] [--apt-key NAME] [--build MACHINE=FOLDER]...
+    release.py DIST [--key FILE] [--apt-key NAME]
 
 DIST is emptied first. minisign signs SHA256SUMS by the secret key in FILE, and gpg the repository of
-Debian packages by the key NAME. By default Kiln is built for each machine with cmake/toolchains/release.cmake in
-build/release-MACHINE; --build takes what is already built, which only needs an older system where
-that build does. The same commit gives the same bytes, whoever builds it where and when.
+Debian packages by the key NAME. Kiln is built for each machine with cmake/toolchains/release.cmake in
+build/release-MACHINE. The same commit gives the same bytes, whoever builds it where and when.
 """
 
 import argparse
@@ -210,21 +209,16 @@ def main():
     parser.add_argument("--key", metavar="FILE", type=pathlib.Path,
                         help="secret key of minisign that signs SHA256SUMS")
     parser.add_argument("--apt-key", metavar="NAME", help="gpg's key that signs apt/")
-    parser.add_argument("--build", metavar="MACHINE=FOLDER", action="append", default=[])
     options = parser.parse_args()
-    builds = dict(word.split("=", 1) for word in options.build)
     set_date()
     os.umask(0o022)
     os.environ.update(LC_ALL="C.UTF-8", TZ="UTC")
     if options.key and not options.key.is_file():
         sys.exit(f"release: no such key: {options.key}")
-    laboratory = None
-    systems = {machine: pathlib.Path("/") for machine in builds}
-    if not builds:
-        laboratory = pathlib.Path(run(sys.executable, "-B", SOURCE / "tests/lab/lab.py", "path",
-                                      stdout=subprocess.PIPE, text=True).stdout.strip())
-        builds = {machine: build(machine) for machine in MACHINES}
-        systems = {machine: laboratory / f"bullseye-{image.GO[machine]}/sysroot" for machine in builds}
+    laboratory = pathlib.Path(run(sys.executable, "-B", SOURCE / "tests/lab/lab.py", "path",
+                                  stdout=subprocess.PIPE, text=True).stdout.strip())
+    builds = {machine: build(machine) for machine in MACHINES}
+    systems = {machine: laboratory / f"bullseye-{image.GO[machine]}/sysroot" for machine in builds}
     release = Release(options.dist.resolve(), builds, systems, spdx.linked(laboratory),
                       options.apt_key)
     release.make()

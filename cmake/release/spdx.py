@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -18,13 +17,9 @@ LICENCES = {"Apache-2.0": "Apache-2.0", "BSD-2-clause": "BSD-2-Clause", "ISC": "
             "and": "AND"}
 
 
-def linked(laboratory=None):
-    """(package, version, suite) of each library; of the release's roots, or of this system."""
+def linked(laboratory):
+    """(package, version, suite) of each library, in the roots that a release is built with."""
     names = (SOURCE / "cmake/linked_libraries.txt").read_text(encoding="utf-8").split()
-    if not laboratory:
-        shown = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${Version}\n", *names],
-                               stdout=subprocess.PIPE, text=True, check=True).stdout
-        return [(*line.split(), "") for line in shown.splitlines()]
     found = []
     for suite, packages in (("bookworm", names), ("bullseye", STARTUP)):
         text = (laboratory / f"{suite}-amd64/complete.json").read_text(encoding="utf-8")
@@ -59,8 +54,7 @@ def document(version, files, libraries):
     theirs = []
     for name, number, suite in libraries:
         words, expression = licence(name)
-        distribution = f"?distro={suite}" if suite else ""
-        locator = f"pkg:deb/debian/{name}@{number}{distribution}".replace("+", "%2B")
+        locator = f"pkg:deb/debian/{name}@{number}?distro={suite}".replace("+", "%2B")
         one = _package(name, number, licenseDeclared=expression, supplier="Organization: Debian",
                        externalRefs=[{"referenceCategory": "PACKAGE-MANAGER",
                                       "referenceType": "purl", "referenceLocator": locator}])

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands of the packages' tests."""
+"""Commands of the packages' tests, and how these tests end."""
 
 import subprocess
+import sys
+import unittest
 
 
 def run(*command, code=0, **options):
@@ -11,3 +13,14 @@ def run(*command, code=0, **options):
     if (done.returncode == 0) != (code == 0):
         raise AssertionError(f"{command}: {done.returncode}\n{done.stdout}")
     return done.stdout
+
+
+def run_tests(missing):
+    """Runs the program's tests and ends it. `missing` names what they need and is not installed."""
+    if missing:
+        print(f"SKIP: {', '.join(missing)}: not installed")
+        sys.exit(77)
+    program = unittest.main(argv=sys.argv[:1], exit=False)
+    for _, reason in program.result.skipped:
+        print(f"SKIP: {reason}")
+    sys.exit(1 if not program.result.wasSuccessful() else 77 if program.result.skipped else 0)

@@ -20,7 +20,7 @@ import sys
 import tarfile
 import unittest
 
-from commands import run
+from commands import run, run_tests
 
 BUILD, CMAKE, CPACK, WORK = (*(pathlib.Path(word).resolve() for word in sys.argv[1:5]),)
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -303,12 +303,5 @@ class Packages(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    missing = [name for name in ("dpkg-deb", "dpkg-shlibdeps", "file", "pkg-config", "make", "cc")
-               if shutil.which(name) is None]
-    if missing:
-        print(f"SKIP: {', '.join(missing)}: not installed")
-        sys.exit(77)
-    program = unittest.main(argv=sys.argv[:1], exit=False)
-    for _, reason in program.result.skipped:
-        print(f"SKIP: {reason}")
-    sys.exit(1 if not program.result.wasSuccessful() else 77 if program.result.skipped else 0)
+    run_tests([name for name in ("dpkg-deb", "dpkg-shlibdeps", "file", "pkg-config", "make", "cc")
+               if shutil.which(name) is None])

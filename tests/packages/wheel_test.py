@@ -22,7 +22,7 @@ import sys
 import unittest
 import zipfile
 
-from commands import run
+from commands import run, run_tests
 
 BUILD, APPLICATION, WORK = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -102,11 +102,6 @@ class Wheel(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if subprocess.run([sys.executable, "-m", "pip", "--version"], stdout=subprocess.DEVNULL,
-                      stderr=subprocess.DEVNULL, check=False).returncode:
-        print("SKIP: pip is not installed")
-        sys.exit(77)
-    program = unittest.main(argv=sys.argv[:1], exit=False)
-    for _, reason in program.result.skipped:
-        print(f"SKIP: {reason}")
-    sys.exit(1 if not program.result.wasSuccessful() else 77 if program.result.skipped else 0)
+    pip = subprocess.run([sys.executable, "-m", "pip", "--version"], stdout=subprocess.DEVNULL,
+                         stderr=subprocess.DEVNULL, check=False)
+    run_tests(["pip"] if pip.returncode else [])
