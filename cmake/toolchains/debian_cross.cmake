@@ -17,7 +17,7 @@ if(NOT ${root})
 endif()
 if(NOT IS_DIRECTORY "${${root}}/usr/include")
   message(FATAL_ERROR "${root} (\"${${root}}\") has no usr/include: "
-    "run tests/lab/lab.py fetch, or name a folder with the -dev packages")
+    "run tests/lab/lab.py fetch ${suite}, or name a folder with the -dev packages")
 endif()
 set(${root} ${${root}} CACHE PATH "Folder with the -dev packages of ${suite}")
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES ${root})

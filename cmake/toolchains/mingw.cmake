@@ -27,7 +27,7 @@ if(NOT KILN_MINGW_ROOT)
 endif()
 if(NOT IS_DIRECTORY "${KILN_MINGW_ROOT}/usr/include")
   message(FATAL_ERROR "KILN_MINGW_ROOT (\"${KILN_MINGW_ROOT}\") has no usr/include: "
-    "run tests/lab/lab.py fetch, or name a folder with the libraries")
+    "run tests/lab/lab.py fetch mingw, or name a folder with the libraries")
 endif()
 set(KILN_MINGW_ROOT ${KILN_MINGW_ROOT} CACHE PATH "Folder with the libraries for MinGW")
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES KILN_MINGW_ROOT)

@@ -28,9 +28,9 @@ def say(text, end="\n"):
     print(text, end=end, file=sys.stderr, flush=True)
 
 
-def fetch_all(names=(), stable_only=False, refresh=False):
-    """Fetches what is missing of these suites, or of all; returns the exit code: 1 when a stable suite
-    failed."""
+def fetch_all(names=(), check=None, stable_only=False, refresh=False):
+    """Fetches what is missing of these suites, or of those that only this group of `check` uses, or of
+    those that no group has for itself; returns the exit code: 1 when a stable suite failed."""
     unknown = [name for name in names if name not in suites()]
     if unknown:
         raise LabError(f"no suite '{unknown[0]}' in the registry; known: {', '.join(suites())}")
@@ -42,7 +42,8 @@ def fetch_all(names=(), stable_only=False, refresh=False):
     with open(lab_dir() / "lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for name, suite in suites().items():
-            if (names and name not in names) or (suite["moving"] and stable_only):
+            wanted = name in names if names else suite.get("check") == check
+            if not wanted or (suite["moving"] and stable_only):
                 continue
             try:
                 _fetch_if_needed(name, suite, refresh and suite["moving"])

@@ -43,7 +43,7 @@ def do_fetch(options):
     fault = registry.sandbox_fault()
     if fault:
         raise registry.LabError(fault)
-    return fetch.fetch_all(options.suites, options.stable_only, options.refresh)
+    return fetch.fetch_all(options.suites, options.check, options.stable_only, options.refresh)
 
 
 def do_list(options):
@@ -87,7 +87,10 @@ def _parser():
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     one = commands.add_parser("fetch", help="bring the suites into the laboratory's folder")
-    one.add_argument("suites", nargs="*", metavar="SUITE", help="these alone; default: all")
+    one.add_argument("suites", nargs="*", metavar="SUITE", help="these alone")
+    one.add_argument("--check", metavar="GROUP",
+                     help="those that this group of `bootstrap.sh check` alone uses; "
+                          "default: those that no group has for itself")
     one.add_argument("--stable-only", action="store_true", help="leave the moving suites out")
     one.add_argument("--refresh", action="store_true", help="fetch the moving suites anew")
     one.set_defaults(action=do_fetch)
