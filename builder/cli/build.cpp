@@ -171,10 +171,12 @@ Result<packs::Contents> earlier_contents(const BuildArguments &options) {
 std::string summary_text(const BuildArguments &options, const builder::BuildResult &result,
                          bool up_to_date) {
   return fmt::format(
-      "{}: {}{}; binaries: {} compiled, {}{} reused, {} skipped, {} failed{}{}{}\n", options.output,
-      up_to_date ? "up to date; " : "", count(result.contents.targets.size(), "target"),
-      result.compiled, result.stored == 0 ? "" : fmt::format("{} from the store, ", result.stored),
-      result.reused, result.skipped, result.failures.size(),
+      "{}: {}{}; binaries: {} compiled, {}{}{} reused, {} skipped, {} failed{}{}{}\n",
+      options.output, up_to_date ? "up to date; " : "",
+      count(result.contents.targets.size(), "target"), result.compiled,
+      result.stored == 0 ? "" : fmt::format("{} from the store, ", result.stored),
+      result.proven == 0 ? "" : fmt::format("{} proven again, ", result.proven), result.reused,
+      result.skipped, result.failures.size(),
       result.left_out.empty() ? "" : fmt::format("; {} left out", result.left_out.size()),
       result.unfinished.empty() ? "" : fmt::format("; {} not final", result.unfinished.size()),
       options.build.shard.count == 1 ? ""
@@ -193,6 +195,7 @@ nlohmann::json summary_json(const BuildArguments &options, const builder::BuildR
           {"targets", result.contents.targets.size()},
           {"compiled", result.compiled},
           {"stored", result.stored},
+          {"proven", result.proven},
           {"reused", result.reused},
           {"skipped", result.skipped},
           {"other_shards", result.other_shards},
@@ -218,6 +221,7 @@ void print_summary(const BuildArguments &options, const builder::BuildResult &re
 const char *need_name(builder::Need need) {
   switch (need) {
     case builder::Need::compile: return "compile";
+    case builder::Need::prove: return "prove";
     case builder::Need::reuse: return "reuse";
     case builder::Need::skip: return "skip";
     case builder::Need::other_shard: break;  // not shown
@@ -307,7 +311,7 @@ Status write(const BuildArguments &options, const std::vector<builder::DeviceInf
 bool is_up_to_date(const BuildArguments &options, packs::Contents *earlier,
                    builder::BuildResult *result) {
   const bool anew = options.build.store.fresh || options.write.purpose;
-  if (anew || result->compiled + result->stored > 0) return false;
+  if (anew || result->compiled + result->stored + result->proven > 0) return false;
   packs::merge_records(*earlier, &result->contents);
   return builder::same_contents(earlier, &result->contents);
 }

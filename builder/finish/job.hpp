@@ -51,6 +51,8 @@ struct Job : JobOptions {
   bool parallel = false;                 // other jobs compile at the same time
   bool launch_source = true;             // launch the built program if results are compared with it
   std::uint64_t build_microseconds = 0;  // the driver's time for the program; 0: not yet known
+  // Of an earlier pack, to be proven again; null: to be made.
+  const packs::Binary *earlier = nullptr, *earlier_intermediate = nullptr;
 };
 
 }  // namespace kiln::builder

@@ -17,6 +17,7 @@ constexpr std::chrono::milliseconds kBeat{3500};
 const char *name_of(How how) {
   switch (how) {
     case How::stored: return "stored";
+    case How::proven: return "proven";
     case How::reused: return "reused";
     default: return "compiled";
   }
@@ -39,9 +40,10 @@ void BuildEvents::write_event(const char *event, json members) {
 }
 
 void BuildEvents::planned(const PlanCounts &counts, std::size_t workers) {
-  all_ = counts.compile;
+  all_ = counts.compile + counts.prove;
   write_event("begin", {{"jobs", counts.jobs},
                         {"compile", counts.compile},
+                        {"prove", counts.prove},
                         {"reuse", counts.reuse},
                         {"skip", counts.skip},
                         {"other_shards", counts.other_shards},
@@ -59,7 +61,8 @@ void BuildEvents::waiting(const JobLabel &job) { write_event("waiting", job_json
 void BuildEvents::ended(const JobLabel &job, const JobEnd &end) {
   json members = job_json(job);
   members["how"] = name_of(end.how);
-  if (end.how == How::compiled) members["milliseconds"] = end.took.count();
+  if (end.how == How::compiled || end.how == How::proven)
+    members["milliseconds"] = end.took.count();
   if (end.how != How::reused) ++done_;
   if (end.binary != nullptr) {
     const packs::Finish &finish = end.binary->finish;

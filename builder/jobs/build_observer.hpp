@@ -28,12 +28,12 @@ struct JobLabel {
 };
 
 // Origin of a job's result: from a driver or a compiler now, from the store, or from the pack that
-// stood at the output's place.
-enum class How { compiled, stored, reused };
+// stood at the output's place, with a new proof or as it was.
+enum class How { compiled, stored, proven, reused };
 
 struct JobEnd {
   How how = How::compiled;
-  std::chrono::milliseconds took{0};     // for a job that was compiled
+  std::chrono::milliseconds took{0};     // for a job that was compiled or proven
   const Status &status;                  // failed: there is no binary
   const packs::Binary *binary;           // or else the intermediate; null if the job failed
   std::uint64_t build_microseconds = 0;  // as in JobResult

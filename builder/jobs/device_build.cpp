@@ -48,7 +48,7 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds kLook = 1s;  // how often an observer is told what runs
 
-// A job that compiles, and its progress.
+// A job that compiles or proves, and its progress.
 struct ActiveJob {
   std::size_t number;  // in the plan
   std::string name;
@@ -123,7 +123,7 @@ std::vector<packs::Bytes> harvest_all_device_entries(const packs::Contents &base
   std::vector<packs::Bytes> device_entries(devices.size());
   for (std::size_t d = 0; d < devices.size() && options.finish && !caches.empty(); ++d) {
     const bool compiles = std::any_of(plan.begin(), plan.end(), [&](const PlannedJob &job) {
-      return job.device == d && job.need == Need::compile &&
+      return job.device == d && is_to_run(job.need) &&
              knows_launches(program_of(base, job), variant_of(base, job));
     });
     if (compiles && devices[d].virtual_device == nullptr &&
@@ -137,18 +137,25 @@ std::vector<packs::Bytes> harvest_all_device_entries(const packs::Contents &base
 }
 
 // Returns the jobs in the plan's order.
-std::vector<ActiveJob> jobs_to_compile(
-    const packs::Contents &base, const std::vector<DeviceInfo> &devices,
-    const ResolvedJobs &resolved, const std::vector<PlannedJob> &plan, const BuildOptions &options,
-    const std::vector<packs::Bytes> &device_entries, const std::vector<std::string> &platforms) {
+std::vector<ActiveJob> jobs_to_run(const packs::Contents &base,
+                                   const std::vector<DeviceInfo> &devices,
+                                   const packs::Contents &earlier, const ResolvedJobs &resolved,
+                                   const std::vector<PlannedJob> &plan, const BuildOptions &options,
+                                   const std::vector<packs::Bytes> &device_entries,
+                                   const std::vector<std::string> &platforms) {
+  const EarlierBinaries known(earlier.targets);
   std::vector<ActiveJob> jobs;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const PlannedJob &job = plan[i];
-    if (job.need != Need::compile) continue;
+    if (!is_to_run(job.need)) continue;
     jobs.push_back({i, job_name(base, devices, job), resolved.of(job), resolved.origin_of(job),
                     platforms[job.device]});
     jobs.back().job.device_entries = device_entries[job.device];
     jobs.back().job.parallel = options.jobs > 1;
+    if (job.need != Need::prove) continue;
+    const std::string &key = devices[job.device].description.key.text();
+    jobs.back().job.earlier = known.binary(key, jobs.back().variant().hash);
+    jobs.back().job.earlier_intermediate = known.intermediate(key, jobs.back().variant().hash);
   }
   return jobs;
 }
@@ -168,7 +175,9 @@ JobLabel label_of(const ActiveJob &active) {
 JobEnd end_of(const ActiveJob &active, std::chrono::milliseconds took) {
   const JobResult &made = active.result;
   const auto &binary = made.binary ? made.binary : made.intermediate;
-  return {active.stored ? How::stored : How::compiled,
+  return {active.stored       ? How::stored
+          : made.proven_again ? How::proven
+                              : How::compiled,
           took,
           active.status,
           binary ? &*binary : nullptr,
@@ -383,7 +392,7 @@ class Collector {
           .push_back({active->name, std::move(active->status.message)});
       return;
     }
-    ++(active->stored ? result_.stored : result_.compiled);
+    ++(active->stored ? result_.stored : made.proven_again ? result_.proven : result_.compiled);
     note_unmeasured(active->variant(), statistics_in(made), active->name);
     packs::Target &target = target_of(active->job.device);
     const packs::Finish &finish = (made.binary ? *made.binary : *made.intermediate).finish;
@@ -499,8 +508,8 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
       harvest_all_device_entries(base, devices, plan, options, opened);
   begin_caches_with(opened);
   const std::vector<std::string> platforms = platforms_of(devices);
-  std::vector<ActiveJob> jobs =
-      jobs_to_compile(base, devices, planned.resolved, plan, options, device_entries, platforms);
+  std::vector<ActiveJob> jobs = jobs_to_run(base, devices, earlier, planned.resolved, plan, options,
+                                            device_entries, platforms);
   Status status = folder.status();
   if (status.ok()) status = run_jobs(base, jobs, options, scratch, watcher, &result);
   if (!status.ok()) {
@@ -545,7 +554,7 @@ void BuildResult::keep(packs::Contents earlier) {
     const auto is_dropped = [&](const packs::Binary &binary) {
       const auto own = wanted.find({target.key, binary.variant});
       if (own == wanted.end()) return false;
-      return why_not_reused(binary.finish, own->second) ||
+      return !fit_of(binary.finish, own->second).serves() ||
              (require_proof && binary.finish.proof.empty());
     };
     std::erase_if(target.binaries, is_dropped);
@@ -568,8 +577,8 @@ JobPlan plan_build(const packs::Contents &base, const std::vector<DeviceInfo> &d
   const std::vector<std::string> platforms = platforms_of(devices);
   JobStore store(options.store);
   out.store_status = store.status();
-  for (const ActiveJob &active : jobs_to_compile(base, devices, planned.resolved, out.jobs, options,
-                                                 device_entries, platforms)) {
+  for (const ActiveJob &active : jobs_to_run(base, devices, earlier, planned.resolved, out.jobs,
+                                             options, device_entries, platforms)) {
     out.stored[active.number] = store.has(action_of(active.job, active.origin, active.platform));
   }
   return out;

@@ -62,6 +62,7 @@ struct BuildResult {
   std::vector<std::string> missing_references;
   std::size_t compiled = 0;
   std::size_t stored = 0;  // binaries that the store had
+  std::size_t proven = 0;  // earlier binaries whose results were compared again
   std::size_t reused = 0;
   std::size_t skipped = 0;
   // Of jobs that ran: by the target's key and the variant's hash the origin of what was to be made.
@@ -98,7 +99,7 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
 
 struct JobPlan {
   std::vector<PlannedJob> jobs;
-  std::vector<bool> stored;  // for each job, whether it would be compiled and the store has it
+  std::vector<bool> stored;  // for each job, whether it would be run and the store has it
   Status store_status{};     // why the store was not used
 };
 

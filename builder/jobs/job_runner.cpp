@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles one variant with the driver. Gives orders to the process that does so, retries after a
-// death, and has binaries proven.
+// Compiles one variant with the driver, or proves an earlier binary of it. Gives orders to the
+// process that does so, retries after a death, and has binaries proven.
 #include "builder/jobs/job_runner.hpp"
 
 #include <filesystem>
@@ -121,6 +121,44 @@ json make_virtually(const Job &job) {
           {"load_microseconds", made->load_microseconds}};
 }
 
+// Returns the job's earlier binaries as the answer of make_binaries(), with all that was said of
+// them but their proof; {} if one cannot be read.
+json earlier_answer(const Job &job) {
+  const packs::Binary &told = *job.earlier;
+  json kernels = json::array();
+  for (const packs::KernelFacts &k : told.kernels) {
+    kernels.push_back(
+        {k.max_work_group_size, k.preferred_multiple, k.private_bytes, k.local_bytes});
+  }
+  json answer{{"log", told.build_log},
+              {"kernels", std::move(kernels)},
+              {"statistics", statistics_rows(told.statistics)}};
+  const std::string mark = launches_mark(job.variant);
+  const auto add = [&](const char *name, const packs::Binary *earlier) {
+    if (earlier == nullptr) return true;
+    packs::Binary binary = *earlier;
+    for (packs::BlobSource *blob :
+         {&binary.blob, binary.cache_entries ? &*binary.cache_entries : nullptr}) {
+      packs::Bytes bytes;
+      if (blob == nullptr) continue;
+      if (!blob->read(&bytes).ok()) return false;
+      *blob = packs::BlobSource(std::move(bytes));
+    }
+    packs::Finish &finish = binary.finish;
+    if (!mark.empty() && finish.finisher.ends_with(mark)) {  // the proof adds it
+      finish.finisher.resize(finish.finisher.size() - mark.size());
+    }
+    finish.why_not.clear();
+    finish.proof.clear();
+    finish.unproven.clear();
+    answer[name] = to_json(binary);
+    return true;
+  };
+  const bool can_be_read =
+      add("binary", job.earlier) && add("intermediate", job.earlier_intermediate);
+  return can_be_read ? answer : json::object();
+}
+
 }  // namespace
 
 const packs::BlobSource *job_input(const packs::Variant &variant, const DeviceInfo &device) {
@@ -188,6 +226,7 @@ JobResult job_result(const packs::Variant &variant, const json &answer) {
   JobResult result{take(answer, "binary"), take(answer, "intermediate")};
   result.build_microseconds = answer.value("build_microseconds", std::uint64_t{0});
   result.load_microseconds = answer.value("load_microseconds", std::uint64_t{0});
+  result.proven_again = answer.value("proven_again", false);
   for (const json &also : answer.value("also", json::array())) {
     result.other_gpus.push_back(
         {also["compute_capability"], take(also, "binary"), status_from(also)});
@@ -300,9 +339,37 @@ bool JobRunner::leave_out(const ChildResult &died, Job *how, LeftOut *what) cons
   return true;
 }
 
+Result<json> JobRunner::prove(const Job &job, const Results &built, json answer) {
+  if (!prover_ || &prover_->device() != &job.device) {
+    prover_.emplace(job.device, job.limits, folder_);
+  }
+  auto proven = prove_binaries(
+      job, [&](const Job &whose) { return expectation_of(whose, built, &references_); }, &*prover_,
+      std::move(answer));
+  if (job.has_hardware && prover_->has_died()) died_ = true;  // else it is expected
+  return proven;
+}
+
+// Proves the job's earlier binaries. Returns nothing if they must be made again: only that can tell
+// what is wrong.
+std::optional<json> JobRunner::prove_again(const Job &job) {
+  json answer = earlier_answer(job);
+  if (answer.empty()) return std::nullopt;
+  auto proven = prove(job, {}, std::move(answer));
+  if (!proven.ok() || died_ || !proven->contains("binary") ||
+      proven->contains("intermediate") != (job.earlier_intermediate != nullptr)) {
+    return std::nullopt;
+  }
+  (*proven)["proven_again"] = true;
+  return *std::move(proven);
+}
+
 json JobRunner::run(std::size_t number) {
   const Job job = resolve_(number);
   if (job.device.virtual_device != nullptr) return make_virtually(job);
+  if (job.earlier != nullptr) {
+    if (auto answer = prove_again(job)) return *std::move(answer);
+  }
   if (!stage_) stage_.emplace();
   Job how = job;
   LeftOut left_out;
@@ -321,13 +388,7 @@ json JobRunner::run(std::size_t number) {
   Results built{{}, {}, left_out.results};
   if (answer.contains("results")) built = results_from(answer["results"]);
   answer.erase("results");
-  if (!prover_ || &prover_->device() != &job.device) {
-    prover_.emplace(job.device, job.limits, folder_);
-  }
-  auto proven = prove_binaries(
-      job, [&](const Job &whose) { return expectation_of(whose, built, &references_); }, &*prover_,
-      std::move(answer));
-  if (job.has_hardware && prover_->has_died()) died_ = true;  // else it is expected
+  auto proven = prove(job, built, std::move(answer));
   if (!proven.ok()) return to_json(proven.status());
   (*proven)["died"] = died_;  // in this job: after it the runner is replaced
   return std::move(*proven);

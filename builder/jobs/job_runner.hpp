@@ -56,6 +56,7 @@ struct JobResult {
   // not known.
   std::uint64_t build_microseconds = 0;
   std::uint64_t load_microseconds = 0;
+  bool proven_again = false;  // earlier binaries, which were not compiled
 };
 
 JobResult job_result(const packs::Variant &variant, const nlohmann::json &answer);
@@ -115,6 +116,8 @@ class JobRunner {
     std::string endless{};  // repeated launches
   };
   bool leave_out(const ChildResult &died, Job *how, LeftOut *what) const;
+  Result<nlohmann::json> prove(const Job &job, const Results &built, nlohmann::json answer);
+  std::optional<nlohmann::json> prove_again(const Job &job);
   ChildResult compile(std::size_t number, const Job &how);
   ChildResult call(std::size_t number, const Job &how);
   nlohmann::json compile_here(const nlohmann::json &order);

@@ -172,17 +172,20 @@ bool ProofOrigins::needs_proof(const packs::Digest &hash) const {
   return known != by_hash_.end() && known->second.needs_proof;
 }
 
-std::optional<std::string> why_not_reused(const packs::Finish &earlier, const Origin &wanted) {
-  if (wanted.made_from.empty()) return std::nullopt;
-  if (earlier.made_from.empty()) return "the earlier binary does not tell what it was made from";
+Fit fit_of(const packs::Finish &earlier, const Origin &wanted) {
+  if (wanted.made_from.empty()) return {};
+  if (earlier.made_from.empty()) {
+    return {false, "the earlier binary does not tell what it was made from"};
+  }
   if (earlier.made_from != wanted.made_from) {
-    return "the earlier binary was made from other options, arguments, launches, sizes or tools";
+    return {false,
+            "the earlier binary was made from other options, arguments, launches, sizes or tools"};
   }
   const bool was_not_compared = !wanted.proves && earlier.proved_by.empty();
   if (earlier.proved_by != wanted.proved_by && !was_not_compared) {
-    return "the reference or the tolerance of the earlier binary's proof has changed";
+    return {true, "the reference or the tolerance of the earlier binary's proof has changed"};
   }
-  return std::nullopt;
+  return {};
 }
 
 Action action_of(const Job &job, const Origin &origin, const std::string &platform) {

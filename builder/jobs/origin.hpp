@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What decides a job's answer. A binary's origin has two digests, of what decided its bytes and of
 // what its results were compared with; a pack keeps both beside the binary (FORMAT.md), and
-// why_not_reused() alone decides by them whether it serves in place of a new one. The store's key
-// has the same two, and all that is known of device and driver. Pure.
+// fit_of() alone decides by them whether it serves in place of a new one. The store's key has the
+// same two, and all that is known of device and driver. Pure.
 #pragma once
 
 #include <cstring>
@@ -38,6 +38,8 @@ struct Origin {
   std::string made_from{};  // empty: any origin will do
   std::string proved_by{};  // empty: nothing can be launched for a proof
   bool proves = true;       // false: the build compares nothing, and keeps what was compared
+  // Results are compared with a reference, so that a proof needs no program built from source.
+  bool by_reference = false;
 
   void note_in(packs::Finish *finish) const;
 };
@@ -74,9 +76,14 @@ class ProofOrigins {
   std::unordered_map<packs::Digest, OfHash, HashOfDigest> by_hash_;
 };
 
-// Returns why an earlier binary does not serve in place of one of the origin `wanted`, as a
-// sentence without a full stop; nothing if it does.
-std::optional<std::string> why_not_reused(const packs::Finish &earlier, const Origin &wanted);
+// Whether an earlier binary serves in place of one of another origin.
+struct Fit {
+  bool bytes = true;      // false: other bytes would be made
+  std::string why_not{};  // empty: it serves with its proof; a sentence without a full stop
+
+  bool serves() const { return why_not.empty(); }
+};
+Fit fit_of(const packs::Finish &earlier, const Origin &wanted);
 
 // Returns the action of a job. Hashes tell programs and variants apart: neither their names nor
 // the job's time limit are in the key. `platform` is platform_of(job.device).

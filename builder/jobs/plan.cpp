@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides for each variant and device whether to compile, to reuse or to skip, and why. Jobs are
-// hashed to shards.
+// Decides for each variant and device whether to compile, to prove, to reuse or to skip, and why.
+// Jobs are hashed to shards.
 #include "builder/jobs/plan.hpp"
 
 #include <charconv>
@@ -45,36 +45,58 @@ std::optional<std::string> left_to_finish(const packs::Binary *binary,
   return "the earlier binary was not finished";
 }
 
-// Returns the reason to make a binary or an intermediate for a virtual device. One that a driver
-// has loaded is kept, whoever made it.
-std::optional<std::string> left_to_make(const packs::Binary *made, const Origin &wanted) {
-  if (made == nullptr) return "no binary for this source and these options yet";
-  if (!is_virtual(made->finish) || is_by_driver(made->finish)) return std::nullopt;
-  return why_not_reused(made->finish, wanted);
+// What is left to do for a job, and why; Need::reuse if the earlier binaries serve.
+struct Left {
+  Need need = Need::reuse;
+  std::string reason = "the output has this binary already";
+};
+
+Left to_compile(std::string reason) { return {Need::compile, std::move(reason)}; }
+
+// For a virtual device. A binary that a driver has loaded is kept, whoever made it.
+Left left_to_make(const packs::Binary *made, const Origin &wanted) {
+  if (made == nullptr) return to_compile("no binary for this source and these options yet");
+  if (!is_virtual(made->finish) || is_by_driver(made->finish)) return {};
+  const Fit fit = fit_of(made->finish, wanted);
+  return fit.serves() ? Left() : to_compile(fit.why_not);
 }
 
-// Returns the reason to compile; nothing if the earlier binaries serve.
-std::optional<std::string> left_to_do(const packs::Program &program, const packs::Variant &variant,
-                                      const DeviceInfo &device, const EarlierBinaries &earlier,
-                                      const Origin &wanted, const PlanOptions &options) {
+// Returns whether a proof of the earlier binary would end as that of a new one. Not if a finisher
+// left something to compile: what stopped it is not known here.
+bool can_be_proven(const packs::Binary *binary, const Origin &wanted, const PlanOptions &options) {
+  return binary != nullptr && wanted.by_reference && options.gpu_archs.empty() &&
+         (binary->finish.finality == packs::Finality::yes || binary->finish.finisher.empty());
+}
+
+Left left_to_do(const packs::Program &program, const packs::Variant &variant,
+                const DeviceInfo &device, const EarlierBinaries &earlier, const Origin &wanted,
+                const PlanOptions &options) {
   const runtime::Description &d = device.description;
   const std::string &key = d.key.text();
   const packs::Binary *binary = earlier.binary(key, variant.hash);
   const packs::Binary *intermediate = earlier.intermediate(key, variant.hash);
   const packs::Binary *made = binary != nullptr ? binary : intermediate;
   if (device.virtual_device != nullptr) return left_to_make(made, wanted);
-  if (made == nullptr) return "no binary for this source, these options and this driver yet";
-  if (is_virtual(made->finish)) return "no device of this kind has launched the earlier binary";
+  if (made == nullptr) {
+    return to_compile("no binary for this source, these options and this driver yet");
+  }
+  if (is_virtual(made->finish)) {
+    return to_compile("no device of this kind has launched the earlier binary");
+  }
+  std::string unproven;                                      // why the earlier proof does not serve
   for (const packs::Binary *one : {binary, intermediate}) {  // a merge may have mixed them
     if (one == nullptr) continue;
-    if (auto reason = why_not_reused(one->finish, wanted)) return reason;
+    const Fit fit = fit_of(one->finish, wanted);
+    if (!fit.bytes) return to_compile(fit.why_not);
+    if (!fit.serves()) unproven = fit.why_not;
   }
   const bool requires_proof = runtime::requires_word(variant.requirements, runtime::kProof);
   const auto is_proven = [&](const packs::Binary *b) {
     return b && packs::is_proof(b->finish.proof, requires_proof);
   };
-  if ((options.require_proof || requires_proof) && !is_proven(binary) && !is_proven(intermediate)) {
-    return "nothing proves the earlier binary's results";
+  if (unproven.empty() && (options.require_proof || requires_proof) && !is_proven(binary) &&
+      !is_proven(intermediate)) {
+    unproven = "nothing proves the earlier binary's results";
   }
   // NVIDIA's linker makes cubins, also for other compute capabilities. A cubin loads on the driver
   // version that made it and on later ones.
@@ -82,7 +104,7 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
   if (makes_cubins && binary != nullptr &&
       packs::compare_versions(binary->finish.driver,
                               device.identity.text(runtime::Field::driver_version)) > 0) {
-    return "the earlier binary was made by a later driver";
+    return to_compile("the earlier binary was made by a later driver");
   }
   // Other compute capabilities to make code for, besides the device's own.
   for (const std::uint32_t compute_capability : options.gpu_archs) {
@@ -91,12 +113,17 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
     const DeviceInfo other = describe_other_gpu(device, compute_capability);
     const std::string &other_key = other.description.key.text();
     if (makes_cubins && earlier.binary(other_key, variant.hash) == nullptr) {
-      return "no code for compute capability " +
-             other.identity.text(runtime::Field::compute_capability) + " yet";
+      return to_compile("no code for compute capability " +
+                        other.identity.text(runtime::Field::compute_capability) + " yet");
     }
   }
-  if (!options.finish) return std::nullopt;
-  return left_to_finish(binary, intermediate, program, variant, device);
+  if (options.finish) {
+    if (auto reason = left_to_finish(binary, intermediate, program, variant, device)) {
+      return to_compile(*std::move(reason));
+    }
+  }
+  if (unproven.empty()) return {};
+  return {can_be_proven(binary, wanted, options) ? Need::prove : Need::compile, unproven};
 }
 
 // Fails with Code::requirement if the device cannot take the variant: "needs fp16". Of IL that the
@@ -134,9 +161,9 @@ void decide(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
     return;
   }
   const Origin wanted = origin_of ? origin_of(*job) : Origin();
-  const auto reason = left_to_do(program, variant, device, earlier, wanted, options);
-  job->need = reason ? Need::compile : Need::reuse;
-  job->reason = reason.value_or("the output has this binary already");
+  Left left = left_to_do(program, variant, device, earlier, wanted, options);
+  job->need = left.need;
+  job->reason = std::move(left.reason);
 }
 
 // Returns the index of the variant for an untuned device: among the variants whose requirements the
@@ -250,6 +277,7 @@ PlanCounts count_jobs(const std::vector<PlannedJob> &plan) {
   for (const PlannedJob &job : plan) {
     switch (job.need) {
       case Need::compile: ++counts.compile; break;
+      case Need::prove: ++counts.prove; break;
       case Need::reuse: ++counts.reuse; break;
       case Need::skip: ++counts.skip; break;
       case Need::other_shard: ++counts.other_shards; break;

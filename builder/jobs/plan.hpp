@@ -33,6 +33,7 @@ bool has_job(const Shard &shard, const std::string &key, const packs::Digest &va
 
 enum class Need {
   compile,      // there is no binary yet
+  prove,        // an earlier pack has it; its results are to be compared again
   reuse,        // an earlier pack has it
   skip,         // the device cannot run the variant, a known-bad note leaves it out, or another
                 // variant serves in its place
@@ -58,6 +59,8 @@ struct PlanOptions : JobOptions {
   bool any_origin = false;
 };
 
+inline bool is_to_run(Need need) { return need == Need::compile || need == Need::prove; }
+
 // Returns the origin of what a job would make now.
 using OriginOf = std::function<Origin(const PlannedJob &job)>;
 
@@ -72,7 +75,7 @@ std::vector<PlannedJob> make_plan(const packs::Contents &base,
 
 // Number of jobs in a plan, in all and by need.
 struct PlanCounts {
-  std::size_t jobs = 0, compile = 0, reuse = 0, skip = 0, other_shards = 0;
+  std::size_t jobs = 0, compile = 0, prove = 0, reuse = 0, skip = 0, other_shards = 0;
 };
 PlanCounts count_jobs(const std::vector<PlannedJob> &plan);
 

@@ -49,7 +49,8 @@ Job ResolvedJobs::of(const PlannedJob &planned) const {
 Origin ResolvedJobs::origin_of(const PlannedJob &planned) const {
   const Job job = of(planned);
   const bool launches = job.device.virtual_device == nullptr;
-  return {made_from(job), launches ? proofs_.of(job.variant) : "", !job.check->off};
+  return {made_from(job), launches ? proofs_.of(job.variant) : "", !job.check->off,
+          !job.check->off && job.check->has_reference(job.program, job.variant)};
 }
 
 // Returns the duplicates of the job's variant which the device can run and whose reference adds a

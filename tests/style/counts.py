@@ -40,10 +40,7 @@ SENTENCE = re.compile(r'"(?!  )[^"\n]*[a-z]+,? [a-z]+[^"\n]*(?<!\\n)"')
 # too large.
 NO_FAILURES = {
     "builder/compile/host_options.cpp:warn_of_option": "a warning; the option is left to drivers",
-    "builder/jobs/origin.cpp:why_not_reused": "work that a build has left",
-    "builder/jobs/plan.cpp:left_to_finish": "the same",
-    "builder/jobs/plan.cpp:left_to_do": "the same",
-    "builder/jobs/plan.cpp:left_to_make": "the same",
+    "builder/jobs/plan.cpp:left_to_finish": "work that a build has left",
     "builder/cli/shared/parse.cpp:explain_extras": "better words for a failure that CLI11 reported",
     "builder/fleet/watch/watch_state.cpp:first_difference": "what has changed since the last run",
     "runtime/api/load.cpp:read_notes": "a Status is 560 bytes more in the shared library",

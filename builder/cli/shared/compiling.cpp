@@ -98,7 +98,7 @@ std::optional<Input> compile_manifest(const Result<builder::Manifest> &manifest,
 }
 
 void BuildProgress::planned(const builder::PlanCounts &counts, std::size_t /*workers*/) {
-  all_ = counts.compile;
+  all_ = counts.compile + counts.prove;
 }
 
 void BuildProgress::started(const builder::JobLabel &job, std::size_t /*worker*/) {

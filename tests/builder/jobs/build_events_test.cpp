@@ -37,15 +37,16 @@ json named(json event) {
 TEST_CASE("a build's events begin with the plan and end with the summary") {
   Stream stream;
   stream.at(3);
-  stream.observer.planned({10, 4, 3, 2, 1}, 2);
+  stream.observer.planned({11, 4, 1, 3, 2, 1}, 2);
   stream.at(60'000);
   stream.observer.end({{"schema", 1}, {"compiled", 4}});
   CHECK(stream.events ==
         std::vector<json>{{{"schema", 1},
                            {"event", "begin"},
                            {"at", 3},
-                           {"jobs", 10},
+                           {"jobs", 11},
                            {"compile", 4},
+                           {"prove", 1},
                            {"reuse", 3},
                            {"skip", 2},
                            {"other_shards", 1},

@@ -360,6 +360,36 @@ TEST_CASE("an earlier binary serves if it is of the origin that is wanted") {
         "the earlier binary was made from other options, arguments, launches, sizes or tools");
 }
 
+TEST_CASE("only the proof of an earlier binary is made again if a reference can give it") {
+  const auto base = two_variants();
+  const DeviceInfo info = device("1", true);
+  packs::Target target = target_of(info);
+  target.binaries = {earlier_of(base, "")};
+  target.binaries[0].finish.made_from = "a";
+  target.binaries[0].finish.proved_by = "b";
+  builder::PlanOptions options;
+  const auto need = [&](const builder::Origin &wanted) {
+    return builder::make_plan(base, {info}, {target}, options,
+                              [&](const builder::PlannedJob & /*job*/) { return wanted; })[1]
+        .need;
+  };
+  const builder::Origin by_reference{"a", "c", true, true};
+  CHECK(need(by_reference) == Need::prove);
+  CHECK(need({"a", "c", true, false}) == Need::compile);  // with the program built from source
+  CHECK(need({"d", "c", true, true}) == Need::compile);   // other bytes
+  CHECK(need({"a", "b", true, true}) == Need::reuse);
+  options.require_proof = true;
+  CHECK(need({"a", "b", true, true}) == Need::prove);
+  target.binaries[0].finish.proof = "file right.raw";
+  CHECK(need({"a", "b", true, true}) == Need::reuse);
+  target.binaries[0].finish.finisher = "any 1";  // which did not make it final
+  CHECK(need(by_reference) == Need::compile);
+  target.binaries[0].finish.finality = packs::Finality::yes;
+  CHECK(need(by_reference) == Need::prove);
+  options.gpu_archs = {1000};  // whose binaries lie elsewhere
+  CHECK(need(by_reference) == Need::compile);
+}
+
 TEST_CASE("a virtual device's binary is made anew by other tools, and by a device that is there") {
   class Backend final : public builder::VirtualDevice {
    public:
