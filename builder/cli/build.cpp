@@ -171,13 +171,16 @@ Result<packs::Contents> earlier_contents(const BuildArguments &options) {
 std::string summary_text(const BuildArguments &options, const builder::BuildResult &result,
                          bool up_to_date) {
   return fmt::format(
-      "{}: {}{}; binaries: {} compiled, {}{}{} reused, {} skipped, {} failed{}{}{}\n",
+      "{}: {}{}; binaries: {} compiled, {}{}{} reused, {} skipped, {} failed{}{}{}{}\n",
       options.output, up_to_date ? "up to date; " : "",
       count(result.contents.targets.size(), "target"), result.compiled,
       result.stored == 0 ? "" : fmt::format("{} from the store, ", result.stored),
       result.proven == 0 ? "" : fmt::format("{} proven again, ", result.proven), result.reused,
       result.skipped, result.failures.size(),
       result.left_out.empty() ? "" : fmt::format("; {} left out", result.left_out.size()),
+      result.worked_around.empty()
+          ? ""
+          : fmt::format("; {} with a workaround", result.worked_around.size()),
       result.unfinished.empty() ? "" : fmt::format("; {} not final", result.unfinished.size()),
       options.build.shard.count == 1 ? ""
                                      : fmt::format("; {} of other shards", result.other_shards));
@@ -190,6 +193,13 @@ nlohmann::json summary_json(const BuildArguments &options, const builder::BuildR
     for (const builder::JobFailure &one : jobs) list.push_back({{"job", one.job}, {key, one.text}});
     return list;
   };
+  nlohmann::json worked_around = nlohmann::json::array();
+  for (const auto &[job, fault] : result.worked_around) {
+    worked_around.push_back({{"job", job},
+                             {"workaround", fault.workaround},
+                             {"fault", fault.what},
+                             {"percent_slower", fault.slower}});
+  }
   return {{"schema", 1},
           {"output", options.output},
           {"targets", result.contents.targets.size()},
@@ -203,7 +213,8 @@ nlohmann::json summary_json(const BuildArguments &options, const builder::BuildR
           {"failures", listed(result.failures, "error")},
           {"left_out", listed(result.left_out, "reason")},
           {"unfinished", listed(result.unfinished, "reason")},
-          {"limits_not_checked", listed(result.limits_not_checked, "limits")}};
+          {"limits_not_checked", listed(result.limits_not_checked, "limits")},
+          {"worked_around", std::move(worked_around)}};
 }
 
 // Prints the summary, and writes it as the last event. If the events go to standard output, that
@@ -328,6 +339,12 @@ void print_failures(const std::vector<builder::JobFailure> &failures) {
   }
 }
 
+std::string workaround_text(const std::string &job, const builder::JobFault &fault) {
+  return fmt::format(
+      "{}: workaround: {}{}; as it is: {}", builder::printable_line(job), fault.workaround,
+      fault.slower == 0 ? "" : fmt::format(", {}% slower", fault.slower), fault.what);
+}
+
 // Prints one line, because the list may name every program of a manifest.
 void print_missing_references(const std::vector<std::string> &references) {
   if (references.empty()) return;
@@ -419,6 +436,7 @@ int run(const BuildArguments &options) {
   for (const builder::JobFailure &one : result.unfinished) {
     complain(fmt::format("{}: not final: {}", builder::printable_line(one.job), one.text));
   }
+  for (const auto &[job, fault] : result.worked_around) complain(workaround_text(job, fault));
   for (const builder::JobFailure &one : result.limits_not_checked) {
     complain(fmt::format("{}: limits not checked: the compiler tells no {}",
                          builder::printable_line(one.job), one.text));

@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
       "Compiles OpenCL kernels once for each kind of device, with its driver, and packs the "
       "result.",
       {add_devices, add_compile, add_build, add_pack, add_stubs, add_tune, add_run, add_explain,
-       add_try, add_record, add_serve, add_report, add_doctor, add_overlay, add_provision,
-       add_fleet},
+       add_bisect, add_try, add_record, add_serve, add_report, add_doctor, add_overlay,
+       add_provision, add_fleet},
       argc, argv);
 }

@@ -241,9 +241,7 @@ void add_tune(CLI::App &app, Command *command) {
       ->type_name("SIZE,...")
       ->delimiter(',')
       ->allow_extra_args(false);
-  sub->add_option("--budget", options->budget, "Time for each device: 60s, 500ms, 2m")
-      ->type_name("TIME")
-      ->capture_default_str();
+  add_budget_option(*sub, &options->budget, "Time for each device: 60s, 500ms, 2m");
   add_timeout_option(*sub, &options->tune.timeout,
                      "Seconds that one variant may take beyond its share of the budget");
   add_reference_options(*sub, &options->tune.reference);

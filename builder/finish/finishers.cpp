@@ -159,7 +159,8 @@ json to_json(const packs::Binary &binary) {
            {"driver", f.driver},
            {"local_sizes", f.local_sizes},
            {"proof", f.proof},
-           {"unproven", f.unproven}};
+           {"unproven", f.unproven},
+           {"workaround", f.workaround}};
   if (binary.cache_entries) {
     packs::Bytes cache_entries;
     (void)binary.cache_entries->read(&cache_entries);
@@ -180,6 +181,7 @@ packs::Binary binary_from(const packs::Variant &variant, const json &in) {
                    in["local_sizes"].get<std::vector<std::array<std::uint32_t, 3>>>(),
                    in["proof"],
                    in["unproven"]};
+  binary.finish.workaround = in.value("workaround", "");  // not in answers of earlier stores
   if (in.contains("cache_entries")) {
     const packs::Bytes &cache_entries = in["cache_entries"].get_binary();
     binary.cache_entries = packs::BlobSource(cache_entries);

@@ -28,6 +28,17 @@ inline bool needs_proof(const packs::Variant &variant) {
   return runtime::requires_word(variant.requirements, runtime::kProof);
 }
 
+// Returns the part of a variant that the device compiles: its source, or its IL if the device takes
+// no source; null if the device takes neither.
+inline const packs::BlobSource *job_input(const packs::Variant &variant, const DeviceInfo &device) {
+  const auto &capabilities = device.capabilities;
+  if (variant.source && capabilities.compiler) return &*variant.source;
+  const auto &il = capabilities.address_bits == 32 ? variant.il32 : variant.il64;
+  const bool takes_il =
+      !capabilities.il_versions.empty() && capabilities.il_versions.back() >= variant.il_version;
+  return il && takes_il ? &*il : nullptr;
+}
+
 // Options of all jobs of a build.
 struct JobOptions {
   CallLimits limits{std::chrono::minutes(2)};  // for each step in a process
@@ -51,6 +62,8 @@ struct Job : JobOptions {
   bool parallel = false;                 // other jobs compile at the same time
   bool launch_source = true;             // launch the built program if results are compared with it
   std::uint64_t build_microseconds = 0;  // the driver's time for the program; 0: not yet known
+  std::size_t workaround = 0;            // 0: none; n: the n-th of workarounds_for()
+  bool measure = false;                  // take the time of a launch, too
   // Of an earlier pack, to be proven again; null: to be made.
   const packs::Binary *earlier = nullptr, *earlier_intermediate = nullptr;
 };

@@ -25,7 +25,9 @@ std::vector<std::string> words_of(std::uint32_t rungs) {
 }  // namespace
 
 std::string rung_words(std::uint32_t rungs) {
-  return rungs == packs::kAllRungs ? "all" : fmt::format("{}", fmt::join(words_of(rungs), ", "));
+  if (rungs == packs::kAllRungs) return "all";
+  return fmt::format("{}{}", fmt::join(words_of(rungs), ", "),
+                     packs::is_found(rungs) ? " (found by a build)" : "");
 }
 
 std::string note_subject(const packs::KnownBad &note) {
@@ -44,6 +46,7 @@ json note_json(const packs::KnownBad &note) {
     if (!note.texts[i].empty()) members[packs::kNoteTextNames[i]] = note.texts[i];
   }
   members["rungs"] = words_of(note.rungs);
+  if (packs::is_found(note.rungs)) members["found"] = true;
   return members;
 }
 

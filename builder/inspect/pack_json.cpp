@@ -139,7 +139,8 @@ json variant_json(const packs::Variant &variant) {
       {"il32", optional_blob(variant.il32)},
       {"il64", optional_blob(variant.il64)},
       {"launches", launches_json(variant)},
-      {"limits", limits}};
+      {"limits", limits},
+      {"workarounds", variant.workarounds}};
 }
 
 json finish_json(const packs::Finish &finish) {
@@ -149,6 +150,7 @@ json finish_json(const packs::Finish &finish) {
           {"unproven", finish.unproven},
           {"made_from", finish.made_from},
           {"proved_by", finish.proved_by},
+          {"workaround", finish.workaround},
           {"finisher", finish.finisher},
           {"finish_microseconds", finish.microseconds},
           {"unfinished_size", finish.unfinished_size},
@@ -309,9 +311,9 @@ std::string target_label(const packs::Target &target) {
 }
 
 std::string finish_text(const packs::Finish &finish) {
-  std::string proof;
-  if (!finish.proof.empty()) proof = "; results match " + finish.proof;
-  if (!finish.unproven.empty()) proof = "; results not compared: " + finish.unproven;
+  std::string proof = finish.workaround.empty() ? "" : "; workaround: " + finish.workaround;
+  if (!finish.proof.empty()) proof += "; results match " + finish.proof;
+  if (!finish.unproven.empty()) proof += "; results not compared: " + finish.unproven;
   switch (finish.finality) {
     case packs::Finality::yes: return "final" + proof;
     case packs::Finality::no: return "not final: " + finish.why_not + proof;

@@ -21,6 +21,7 @@
 #include "builder/jobs/job_runner.hpp"
 #include "builder/jobs/job_store.hpp"
 #include "builder/jobs/resolved_jobs.hpp"
+#include "builder/jobs/workarounds.hpp"
 #include "builder/machine/driver_caches.hpp"
 #include "builder/machine/opened_device.hpp"
 #include "builder/process/child_process.hpp"
@@ -61,7 +62,8 @@ struct ActiveJob {
   bool stored = false;     // the store had it
   bool over = false;
   bool left_out = false;  // it requires a proof but has none
-  JobResult result{};     // valid once it is over; without a binary see `status`
+  JobFault fault{};
+  JobResult result{};  // valid once it is over; without a binary see `status`
   Status status{Code::process, "no process could be started"};
 
   const packs::Variant &variant() const { return job.variant; }
@@ -246,11 +248,21 @@ class JobRun {
     return !links || answer.contains("error") || answer.contains("binary");
   }
 
+  // An answer with a fault also tells what workarounds there were: with others it may be another.
+  std::optional<nlohmann::json> stored(const ActiveJob &active, const Action &action) {
+    auto answer = store_.find(action);
+    if (answer && (answer->contains("fault") || answer->contains("error")) &&
+        answer->value("workarounds", "") != active.origin.made_with_workaround) {
+      return std::nullopt;
+    }
+    return answer;
+  }
+
   void begin(std::size_t place, const Action &action, std::optional<Claims::Claim> claim) {
     ActiveJob &active = jobs_[place];
     if (!claim) {
       claimed_by_others_.insert(place);
-    } else if (const auto answer = store_.find(action)) {
+    } else if (const auto answer = stored(active, action)) {
       active.stored = true;
       take(&active, *answer);
     } else {
@@ -265,9 +277,11 @@ class JobRun {
   void end(const WorkerPool::Done &done) {
     ActiveJob &active = jobs_[done.piece];
     running_.erase(done.piece);
-    const nlohmann::json answer =
+    nlohmann::json answer =
         done.answer ? *done.answer
                     : to_json(Status(Code::process, "the process that ran the job died"));
+    if (answer.contains("fault") || answer.contains("error"))
+      answer["workarounds"] = active.origin.made_with_workaround;
     if (done.answer && is_of_the_job(active, answer)) {
       store_.put(action_at(done.piece), answer,
                  static_cast<std::int64_t>(milliseconds_since(active.start)));
@@ -278,6 +292,7 @@ class JobRun {
 
   void take(ActiveJob *active, const nlohmann::json &answer) {
     active->status = status_from(answer);
+    active->fault = fault_of(answer);
     if (active->status.ok()) active->result = job_result(active->variant(), answer);
     const bool requires_proof = needs_proof(active->variant());
     if (active->status.ok() && (options_.require_proof || requires_proof)) {
@@ -386,6 +401,7 @@ class Collector {
   void made(ActiveJob *active) {
     result_.wanted.insert(
         {{active->job.device.description.key.text(), active->variant().hash}, active->origin});
+    note_fault(*active);
     JobResult &made = active->result;
     if (!made.binary && !made.intermediate) {
       (active->left_out ? result_.left_out : result_.failures)
@@ -415,12 +431,48 @@ class Collector {
   }
 
   void finish() {
+    note_faulty();
     for (packs::Target &target : targets_) {
       if (has_any(target)) result_.contents.targets.push_back(std::move(target));
     }
   }
 
  private:
+  // Notes what was wrong with the variant as it says it, so that no device of this kind compiles it
+  // so. Where nothing was, an earlier note of this driver goes.
+  void note_fault(const ActiveJob &active) {
+    packs::KnownBad note = found_note(active.job.program, active.variant(), active.job.device,
+                                      active.fault.il_is_right);
+    result_.judged.push_back(note);
+    if (active.fault.what.empty()) return;
+    note[packs::NoteText::reason] = active.fault.what;
+    if (active.fault.workaround.empty()) {
+      faulty_.emplace_back(&active, std::move(note));
+      return;
+    }
+    packs::add_found(std::move(note), &result_.contents);
+    result_.worked_around.push_back({active.name, active.fault});
+  }
+
+  // Where nothing helps, the text itself may be at fault. A note then only serves to lead devices
+  // to another variant.
+  void note_faulty() {
+    for (auto &faulty : faulty_) {
+      const ActiveJob &active = *faulty.first;
+      const packs::Target &target = target_of(active.job.device);
+      const auto is_right = [&](const packs::Variant &other) {
+        return other.hash != active.variant().hash &&
+               std::any_of(target.binaries.begin(), target.binaries.end(), [&](const auto &binary) {
+                 return binary.variant == other.hash && !binary.finish.proof.empty();
+               });
+      };
+      const auto &variants = active.job.program.variants;
+      if (std::any_of(variants.begin(), variants.end(), is_right)) {
+        packs::add_found(std::move(faulty.second), &result_.contents);
+      }
+    }
+  }
+
   void note_unmeasured(const packs::Variant &variant,
                        const std::vector<packs::Statistic> &statistics, const std::string &name) {
     const std::string limits_not_checked = unmeasured_limits(variant, statistics);
@@ -462,6 +514,7 @@ class Collector {
   std::vector<packs::Target> targets_;                   // in the plan's order
   std::unordered_map<std::string, std::size_t> places_;  // by key
   std::unordered_map<std::string, DigestSet> held_;      // variants with a binary, by key
+  std::vector<std::pair<const ActiveJob *, packs::KnownBad>> faulty_;
 };
 
 }  // namespace
@@ -498,6 +551,8 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
   BuildObserver &watcher = observer != nullptr ? *observer : nobody;
   BuildResult result;
   result.contents = base;
+  std::erase_if(result.contents.known_bad,
+                [](const packs::KnownBad &note) { return packs::is_found(note.rungs); });
   const auto folder = TemporaryFolder::make();  // without it the jobs fail
   const std::string scratch = folder.ok() ? folder->path() : "";
   const Planned planned(base, devices, earlier, options, scratch);
@@ -524,6 +579,8 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
     const PlannedJob &job = plan[i];
     if (job.need == Need::skip) {
       ++result.skipped;
+      result.skipped_jobs.emplace(devices[job.device].description.key.text(),
+                                  variant_of(base, job).hash);
     } else if (job.need == Need::other_shard) {
       ++result.other_shards;
     } else if (job.need == Need::reuse) {
@@ -544,6 +601,7 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
   } else {
     result.proofs = planned.resolved.proofs();
   }
+  keep_found(base, result.judged, &result.contents);
   result.require_proof = options.require_proof;
   result.keep(earlier);
   return result;
@@ -552,6 +610,7 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
 void BuildResult::keep(packs::Contents earlier) {
   for (packs::Target &target : earlier.targets) {
     const auto is_dropped = [&](const packs::Binary &binary) {
+      if (skipped_jobs.count({target.key, binary.variant}) != 0) return true;
       const auto own = wanted.find({target.key, binary.variant});
       if (own == wanted.end()) return false;
       return !fit_of(binary.finish, own->second).serves() ||
@@ -561,6 +620,7 @@ void BuildResult::keep(packs::Contents earlier) {
     std::erase_if(target.intermediates, is_dropped);
   }
   stale += keep_earlier(earlier, proofs, &contents);
+  keep_found(earlier, judged, &contents);
 }
 
 JobPlan plan_build(const packs::Contents &base, const std::vector<DeviceInfo> &devices,

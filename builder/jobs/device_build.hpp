@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "builder/jobs/build_observer.hpp"
 #include "builder/jobs/earlier_binaries.hpp"
+#include "builder/jobs/job_runner.hpp"
 #include "builder/jobs/job_store.hpp"
 #include "builder/jobs/origin.hpp"
 #include "builder/jobs/plan.hpp"
@@ -56,6 +58,9 @@ struct BuildResult {
   std::vector<JobFailure> failures;
   std::vector<JobFailure> left_out;    // variants that require a proof and have none here, and why
   std::vector<JobFailure> unfinished;  // jobs whose binary is not final, and why
+  // Jobs whose binary has a workaround, since it is wrong as the variant says it.
+  std::vector<std::pair<std::string, JobFault>> worked_around;
+  std::vector<packs::KnownBad> judged;  // what jobs found, or did not find, about their variants
   std::vector<JobFailure>
       limits_not_checked;  // jobs with limits for which the compiler tells no figure
   // Why references of programs are not used: they were not found.
@@ -67,14 +72,16 @@ struct BuildResult {
   std::size_t skipped = 0;
   // Of jobs that ran: by the target's key and the variant's hash the origin of what was to be made.
   std::map<std::pair<std::string, packs::Digest>, Origin> wanted{};
+  std::set<std::pair<std::string, packs::Digest>> skipped_jobs{};  // in the same way
   bool require_proof = false;
   ProofOrigins proofs{};         // of the base's variants
   std::size_t stale = 0;         // earlier binaries of other jobs that lost their proof
   std::size_t other_shards = 0;  // jobs left to other shards
   Status store_status{};         // why the store was not used, or no longer used
 
-  // Adds what an earlier pack has beside this result, as keep_earlier() does. Of jobs that ran
-  // leaves out binaries of another origin and, if a proof is required, those without one.
+  // Adds what an earlier pack has beside this result, as keep_earlier() does. Leaves out binaries
+  // of skipped jobs. Of jobs that ran leaves out binaries of another origin and, if a proof is
+  // required, those without one.
   void keep(packs::Contents earlier);
 };
 

@@ -3,6 +3,8 @@
 // process that does so, retries after a death, and has binaries proven.
 #include "builder/jobs/job_runner.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 
@@ -12,6 +14,7 @@
 #include "builder/base/this_process.hpp"
 #include "builder/finish/finishers.hpp"
 #include "builder/finish/intel_binary.hpp"
+#include "builder/jobs/workarounds.hpp"
 #include "builder/machine/build_source.hpp"
 #include "builder/machine/driver_caches.hpp"
 #include "builder/machine/opened_device.hpp"
@@ -88,6 +91,25 @@ void add_deaths(const Job &job, const std::string &also_died, json *answer) {
   }
 }
 
+// Returns whether a workaround may help. Not for a fault of the machine or of the manifest.
+bool is_faulty(const Status &status) {
+  if (status.code == Code::opencl) return status.cl_error == CL_BUILD_PROGRAM_FAILURE;
+  return status.code == Code::wrong_results || status.code == Code::process;
+}
+
+// 0 if there is no time to compare with.
+int percent_slower(double milliseconds, double before) {
+  if (before <= 0 || milliseconds <= before) return 0;
+  return static_cast<int>(std::lround(100 * (milliseconds / before - 1)));
+}
+
+// Launches of one binary differ by some percent and microseconds; then the first workaround is the
+// one to take.
+bool is_clearly_faster(const JobRunner::Measured &a, const JobRunner::Measured &b) {
+  constexpr double kClearly = 0.8, kNoise = 0.05;
+  return a.milliseconds < kClearly * b.milliseconds && a.milliseconds < b.milliseconds - kNoise;
+}
+
 // Returns the answer of JobRunner::run() for a virtual device. Marks a compiler's binary as never
 // loaded, since nothing here could load it. PTX is an intermediate.
 json make_virtually(const Job &job) {
@@ -148,7 +170,6 @@ json earlier_answer(const Job &job) {
     if (!mark.empty() && finish.finisher.ends_with(mark)) {  // the proof adds it
       finish.finisher.resize(finish.finisher.size() - mark.size());
     }
-    finish.why_not.clear();
     finish.proof.clear();
     finish.unproven.clear();
     answer[name] = to_json(binary);
@@ -161,18 +182,12 @@ json earlier_answer(const Job &job) {
 
 }  // namespace
 
-const packs::BlobSource *job_input(const packs::Variant &variant, const DeviceInfo &device) {
-  const auto &capabilities = device.capabilities;
-  if (variant.source && capabilities.compiler) return &*variant.source;
-  const auto &il = capabilities.address_bits == 32 ? variant.il32 : variant.il64;
-  const bool takes_il =
-      !capabilities.il_versions.empty() && capabilities.il_versions.back() >= variant.il_version;
-  return il && takes_il ? &*il : nullptr;
-}
-
 json compile_job(Job job, PackOnDevice *opened, const std::string &path,
                  const std::function<void(JobStage)> &stage) {
-  const packs::Variant &variant = job.variant;
+  const auto others =
+      job.workaround == 0 ? std::vector<Workaround>() : workarounds_for(job.variant, job.device);
+  const packs::Variant &variant =
+      job.workaround == 0 ? job.variant : others[job.workaround - 1].variant;
   const runtime::Device &device = *opened->child.device;
   const packs::BlobSource *input = job_input(variant, job.device);
   if (input == nullptr) {
@@ -234,6 +249,12 @@ JobResult job_result(const packs::Variant &variant, const json &answer) {
   return result;
 }
 
+JobFault fault_of(const json &answer) {
+  const json fault = answer.value("fault", json::object());
+  return {fault.value("what", ""), fault.value("workaround", ""), fault.value("il_is_right", false),
+          fault.value("slower", 0)};
+}
+
 Status drop_unproven(JobResult *result, bool by_reference) {
   std::string why;
   const auto drop = [&](std::optional<packs::Binary> *binary) {
@@ -263,6 +284,7 @@ json JobRunner::compile_here(const json &order) {
   job.finish = order["finish"];
   job.repeat_launches = order["repeat_launches"];
   job.launch_source = order["launch_source"];
+  job.workaround = order["workaround"];
   if (!order["also"].get<bool>()) job.gpu_archs.clear();
   const std::string caches = order["caches"];
   if (!opened_.child.device) {
@@ -289,6 +311,7 @@ ChildResult JobRunner::call(std::size_t number, const Job &how) {
                          {"finish", how.finish},
                          {"repeat_launches", how.repeat_launches},
                          {"launch_source", how.launch_source},
+                         {"workaround", how.workaround},
                          {"also", !how.gpu_archs.empty()},
                          {"caches", caches_}},
                         how.limits);
@@ -364,12 +387,76 @@ std::optional<json> JobRunner::prove_again(const Job &job) {
   return *std::move(proven);
 }
 
+// Compiles and proves, with the time of a launch; 0 if it was not launched.
+JobRunner::Measured JobRunner::make_measured(std::size_t number, Job job, std::size_t workaround) {
+  job.workaround = workaround;
+  job.measure = true;
+  if (prover_) prover_->forget_measured();
+  json answer = make(number, job);
+  return {std::move(answer), prover_ ? prover_->measured() : 0, workaround};
+}
+
+// Tries workarounds until some binaries are right, and returns the fastest. Without one returns
+// `answer`, which says what is wrong. At most kMost are tried, and none is begun after the time
+// that a step may take.
+json JobRunner::work_around(std::size_t number, const Job &job, json answer) {
+  constexpr std::size_t kMost = 19, kRight = 3;  // and one more compilation of the variant as it is
+  const Status fault = status_from(answer);
+  const std::string what = fault.message.substr(0, fault.message.find('\n'));
+  const bool is_refused = fault.code == Code::opencl;
+  const auto start = Clock::now();
+  const std::vector<Workaround> all = workarounds_for(job.variant, job.device);
+  std::vector<Measured> right;
+  std::string tried;
+  for (std::size_t i = 0; i < std::min(all.size(), kMost) && right.size() < kRight; ++i) {
+    if (is_refused && !all[i].is_other_text) continue;
+    if (Clock::now() - start >= job.limits.timeout) break;
+    Measured made = make_measured(number, job, i + 1);
+    tried += (tried.empty() ? "" : ", ") + all[i].name;
+    if (status_from(made.answer).ok() && made.answer.contains("binary")) {
+      right.push_back(std::move(made));
+    }
+  }
+  if (right.empty()) {
+    if (!is_refused) answer["fault"] = {{"what", what}};
+    if (!tried.empty()) answer["error"] = fault.message + "\nno workaround helps: " + tried;
+    return answer;
+  }
+  const Measured plain = is_refused ? Measured() : make_measured(number, job, 0);
+  // A busy machine may kill or delay a process.
+  const bool may_be_chance = fault.code == Code::process;
+  if (may_be_chance && status_from(plain.answer).ok()) return plain.answer;
+  Measured &best = *std::min_element(right.begin(), right.end(), is_clearly_faster);
+  const Workaround &workaround = all[best.workaround - 1];
+  for (const char *kind : {"binary", "intermediate"}) {
+    if (best.answer.contains(kind)) best.answer[kind]["workaround"] = workaround.name;
+  }
+  if (best.answer.contains("also")) {  // for other GPUs
+    for (json &also : best.answer["also"]) {
+      if (also.contains("binary")) also["binary"]["workaround"] = workaround.name;
+    }
+  }
+  best.answer["fault"] = {{"what", what},
+                          {"workaround", workaround.name},
+                          {"il_is_right", workaround.is_il},
+                          {"slower", percent_slower(best.milliseconds, plain.milliseconds)}};
+  return std::move(best.answer);
+}
+
 json JobRunner::run(std::size_t number) {
   const Job job = resolve_(number);
   if (job.device.virtual_device != nullptr) return make_virtually(job);
   if (job.earlier != nullptr) {
     if (auto answer = prove_again(job)) return *std::move(answer);
   }
+  json answer = make(number, job);
+  // Without hardware a launch may end the process whatever was built.
+  const bool may_help = job.has_hardware && is_faulty(status_from(answer));
+  return may_help ? work_around(number, job, std::move(answer)) : answer;
+}
+
+// Compiles and proves.
+json JobRunner::make(std::size_t number, const Job &job) {
   if (!stage_) stage_.emplace();
   Job how = job;
   LeftOut left_out;

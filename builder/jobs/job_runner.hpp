@@ -24,10 +24,6 @@
 
 namespace kiln::builder {
 
-// Returns the part of a variant that the device compiles: its source, or its IL if the device takes
-// no source; null if the device takes neither.
-const packs::BlobSource *job_input(const packs::Variant &variant, const DeviceInfo &device);
-
 // Stage of a job, which tells why its process died.
 enum class JobStage : int { compiling, finishing, launching };
 
@@ -58,6 +54,15 @@ struct JobResult {
   std::uint64_t load_microseconds = 0;
   bool proven_again = false;  // earlier binaries, which were not compiled
 };
+
+// What was wrong with a job's binary as its variant says it.
+struct JobFault {
+  std::string what{};        // a sentence without a full stop; empty: nothing
+  std::string workaround{};  // with which the packed binary is right; empty: none was found
+  bool il_is_right = false;
+  int slower = 0;  // percent by which that binary is slower than the wrong one
+};
+JobFault fault_of(const nlohmann::json &answer);
 
 JobResult job_result(const packs::Variant &variant, const nlohmann::json &answer);
 
@@ -107,6 +112,13 @@ class JobRunner {
   // one did, a newly forked runner starts its processes from the same memory as this one did.
   bool is_well() const { return !died_; }
 
+  // An answer with the time of a launch, in milliseconds.
+  struct Measured {
+    nlohmann::json answer{};
+    double milliseconds = 0;
+    std::size_t workaround = 0;  // as in Job
+  };
+
  private:
   // Steps that were left out of a job since its process died in them, each with the reason.
   struct LeftOut {
@@ -116,6 +128,9 @@ class JobRunner {
     std::string endless{};  // repeated launches
   };
   bool leave_out(const ChildResult &died, Job *how, LeftOut *what) const;
+  nlohmann::json make(std::size_t number, const Job &job);
+  Measured make_measured(std::size_t number, Job job, std::size_t workaround);
+  nlohmann::json work_around(std::size_t number, const Job &job, nlohmann::json answer);
   Result<nlohmann::json> prove(const Job &job, const Results &built, nlohmann::json answer);
   std::optional<nlohmann::json> prove_again(const Job &job);
   ChildResult compile(std::size_t number, const Job &how);

@@ -62,12 +62,13 @@ json kernels_of(const packs::Variant &variant) {
 json launch_of(const packs::Program &program, const packs::Variant &variant) {
   const auto &[program_name, reference, variants, preferred, baseline, sizes] = program;
   const auto &[name, hash, options, requirements, kernels, source, il32, il64, il_version, pixels,
-               local_size, arguments, tolerance, launches, limits, local_sizes] = variant;
+               local_size, arguments, tolerance, launches, limits, local_sizes, workarounds] =
+      variant;
   // Not part of a launch: made_of() has what is compiled, and proof_of() what is compared; the plan
   // compares requirements with the device; limits are checked in each build, also of earlier
   // binaries; names, preferences and the baseline decide no result.
   (void)std::tie(program_name, reference, variants, preferred, baseline, name, hash, options,
-                 requirements, source, il32, il64, il_version, tolerance, limits);
+                 requirements, source, il32, il64, il_version, tolerance, limits, workarounds);
   json all = json::array();
   for (const packs::Argument &argument : arguments) all.push_back(key_of(argument));
   return {{"arguments", std::move(all)},
@@ -131,11 +132,23 @@ std::string platform_of(const DeviceInfo &device) {
 }
 
 void Origin::note_in(packs::Finish *finish) const {
-  finish->made_from = made_from;
+  finish->made_from = finish->workaround.empty() ? made_from : made_with_workaround;
   finish->proved_by = proves ? proved_by : "";
 }
 
 std::string made_from(const Job &job) { return digest_of(made_of(job)); }
+
+std::string made_with_workaround(const Job &job) {
+  json made = made_of(job);
+  for (const auto &il : {job.variant.il32, job.variant.il64}) {
+    made["il"].push_back(il ? json(packs::hex(il->name())) : json());
+  }
+  made["workarounds"] = json::array();
+  for (const std::string &options : job.variant.workarounds) {
+    made["workarounds"].push_back(text(options));
+  }
+  return digest_of(made);
+}
 
 ProofOrigins::ProofOrigins(const packs::Contents &base, const std::vector<ResultCheck> &checks) {
   std::unordered_map<packs::Digest, std::vector<std::string>, HashOfDigest> proofs;
@@ -177,7 +190,8 @@ Fit fit_of(const packs::Finish &earlier, const Origin &wanted) {
   if (earlier.made_from.empty()) {
     return {false, "the earlier binary does not tell what it was made from"};
   }
-  if (earlier.made_from != wanted.made_from) {
+  if (earlier.made_from !=
+      (earlier.workaround.empty() ? wanted.made_from : wanted.made_with_workaround)) {
     return {false,
             "the earlier binary was made from other options, arguments, launches, sizes or tools"};
   }

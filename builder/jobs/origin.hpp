@@ -18,7 +18,7 @@ namespace kiln::builder {
 
 // Number that is raised whenever the builder makes other answers from the same inputs: another
 // finisher, another proof, other members of JobRunner::run()'s answer.
-inline constexpr int kBuilderVersion = 8;
+inline constexpr int kBuilderVersion = 9;
 
 // Returns everything known of device and driver as canonical JSON: the binary key, the driver's
 // compiler library, and every identity string but the device's UUID, which names one board.
@@ -40,6 +40,7 @@ struct Origin {
   bool proves = true;       // false: the build compares nothing, and keeps what was compared
   // Results are compared with a reference, so that a proof needs no program built from source.
   bool by_reference = false;
+  std::string made_with_workaround{};  // in place of `made_from` for a binary with one
 
   void note_in(packs::Finish *finish) const;
 };
@@ -47,6 +48,9 @@ struct Origin {
 // Returns the digest of what decides the bytes. Of the device it has the binary key alone: a driver
 // version that the key leaves out accepts the same binaries.
 std::string made_from(const Job &job);
+// Returns the digest for a binary that was built with a workaround: it also covers the manifest's
+// workarounds and the IL.
+std::string made_with_workaround(const Job &job);
 
 // Digests of what proves the results of each variant of `base`: for all variants with the same
 // hash, which share a binary, their arguments, sizes and tolerances and their references' contents.

@@ -62,9 +62,11 @@ Left left_to_make(const packs::Binary *made, const Origin &wanted) {
 }
 
 // Returns whether a proof of the earlier binary would end as that of a new one. Not if a finisher
-// left something to compile: what stopped it is not known here.
+// left something to compile: what stopped it is not known here. Nor if it has a workaround: the
+// variant as it is may be right by now.
 bool can_be_proven(const packs::Binary *binary, const Origin &wanted, const PlanOptions &options) {
   return binary != nullptr && wanted.by_reference && options.gpu_archs.empty() &&
+         binary->finish.workaround.empty() &&
          (binary->finish.finality == packs::Finality::yes || binary->finish.finisher.empty());
 }
 

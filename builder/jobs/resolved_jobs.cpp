@@ -50,7 +50,8 @@ Origin ResolvedJobs::origin_of(const PlannedJob &planned) const {
   const Job job = of(planned);
   const bool launches = job.device.virtual_device == nullptr;
   return {made_from(job), launches ? proofs_.of(job.variant) : "", !job.check->off,
-          !job.check->off && job.check->has_reference(job.program, job.variant)};
+          !job.check->off && job.check->has_reference(job.program, job.variant),
+          made_with_workaround(job)};
 }
 
 // Returns the duplicates of the job's variant which the device can run and whose reference adds a

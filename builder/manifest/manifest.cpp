@@ -222,7 +222,7 @@ void check_proofs(const TableReader &table, const ManifestProgram &program) {
 ManifestProgram read_program(const ManifestText &document, const TableReader &table,
                              std::string name) {
   table.allow_only({"arguments", "baseline", "include_dirs", "limits", "options", "prefer",
-                    "reference", "sizes", "source", "variant"});
+                    "reference", "sizes", "source", "variant", "workarounds"});
   ManifestProgram program;
   program.record.name = std::move(name);
   for (const auto &folder : table.strings("include_dirs")) {
@@ -233,6 +233,7 @@ ManifestProgram read_program(const ManifestText &document, const TableReader &ta
   defaults.source = table.file("source");
   defaults.arguments = read_own_arguments(document, table).value_or(std::vector<Argument>{});
   defaults.limits = read_limits(document, table, {});
+  defaults.workarounds = read_workarounds(table, {});
   const std::string prefix = fmt::format("program.{}.variant", program.record.name);
   std::map<std::string, TableReader> tables;  // the table of each variant, by name
   for (const auto &[name_of, reader] : read_named_tables(document, table, "variant", prefix)) {

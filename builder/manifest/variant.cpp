@@ -376,6 +376,7 @@ ManifestVariant read_common(const ManifestText &document, const TableReader &tab
   record.local_sizes = read_local_sizes(table);
   record.arguments = read_own_arguments(document, table).value_or(defaults.arguments);
   record.limits = read_limits(document, table, defaults.limits);
+  record.workarounds = read_workarounds(table, defaults.workarounds);
   read_host_check(table, &variant);
   const auto tolerance =
       table.numbers("tolerance", 1, {0, std::numeric_limits<float>::max(), false});
@@ -601,6 +602,20 @@ std::vector<std::array<std::uint32_t, 3>> read_local_sizes(const TableReader &ta
   return sizes;
 }
 
+std::vector<std::string> read_workarounds(const TableReader &table,
+                                          const std::vector<std::string> &defaults) {
+  if (table.array("workarounds", "an array of strings") == nullptr) return defaults;
+  std::vector<std::string> all;
+  for (const auto &options : table.strings("workarounds")) {
+    if (options.value.find_first_not_of(' ') == std::string::npos) {
+      table.fail(options.at, fmt::format("a workaround in {} is empty", table.label()),
+                 "expected build options, such as \"-DNO_SUBGROUPS\"");
+    }
+    all.push_back(options.value);
+  }
+  return all;
+}
+
 std::vector<std::string> read_requirements(const TableReader &table) {
   std::vector<std::string> names;
   for (const auto &name : table.strings("requires")) {
@@ -661,7 +676,7 @@ std::vector<ManifestVariant> read_variants(const ManifestText &document, const T
                                            const std::string &program_label) {
   table.allow_only({"arguments", "il", "kernel", "limits", "local_size", "local_sizes", "options",
                     "pixels", "prelude", "range", "requires", "sets", "source", "stages",
-                    "tolerance"});
+                    "tolerance", "workarounds"});
   const ManifestVariant common = read_common(document, table, defaults, program_label);
   std::vector<ManifestVariant> variants;
   for (const OptionChoice &choice :

@@ -79,7 +79,12 @@ struct Defaults {
   std::optional<std::filesystem::path> source;
   std::vector<Argument> arguments;
   std::vector<packs::Statistic> limits;
+  std::vector<std::string> workarounds;
 };
+
+// Reads the array `workarounds` of a program or a variant; `defaults` if there is none.
+std::vector<std::string> read_workarounds(const TableReader &table,
+                                          const std::vector<std::string> &defaults);
 
 // Reads the table `limits` of a program or a variant; limits that it does not name are `defaults`.
 std::vector<packs::Statistic> read_limits(const ManifestText &document, const TableReader &table,

@@ -32,6 +32,7 @@ struct ProofRequest {
   bool by_itself = false;                // in a process that proves nothing else
   bool suggests = true;                  // ask the driver for work-group sizes
   std::uint64_t build_microseconds = 0;  // as in Job
+  bool measure = false;                  // as in Job
   // For drivers with Mesa's cache: the place of its entries, and the file names of the entries in
   // the binary's cache entries.
   std::string_view place{};
@@ -43,6 +44,7 @@ struct Proof {
   bool is_endless = false;  // a launch did not end, and no other process should repeat it
   Status launched{};        // if failed, why a requested launch did not happen
   FirstLaunch launch{};
+  double milliseconds = 0;  // of a launch of measured_problem(), if that was asked for
   Results results{};        // after a launch, if they are wanted
   bool recompiled = false;  // the driver's binary differed after the load
   std::uint64_t load_microseconds = 0;
@@ -68,6 +70,10 @@ class Prover {
   const DeviceInfo &device() const { return device_; }
   // Returns whether one of the prover's processes ended before it answered.
   bool has_died() const { return died_; }
+  // Returns the time of a launch of the last binary that was measured, in milliseconds; 0: none
+  // was.
+  double measured() const { return measured_; }
+  void forget_measured() { measured_ = 0; }
 
   // Loads the variant's `binary` by the exact rung, or by the intermediate rung if `intermediate`.
   // If that fails in a process that did others before, it is done again in a fresh one, unless it
@@ -92,6 +98,7 @@ class Prover {
   std::size_t started_ = 0;  // number of processes
   std::string caches_;       // of the running process
   bool died_ = false;
+  double measured_ = 0;
   PackOnDevice opened_;              // only in the child
   std::optional<MesaFiles> mesa_{};  // only in the child, for a driver with Mesa's cache
 };

@@ -84,6 +84,7 @@ ProofRequest proof_request(const Job &job, const json &answer, Status *death) {
   ProofRequest how{job.program, job.variant};
   how.check = job.check;
   how.build_microseconds = answer.value("build_microseconds", std::uint64_t{0});
+  how.measure = job.measure;
   how.launch = !answer.contains("endless");
   if (!how.launch) *death = {Code::process, answer["endless"]};
   return how;
@@ -235,7 +236,9 @@ Result<json> prove_binaries(const Job &job, const Expect &expect, Prover *prover
       answer["binary"] = to_json(binary);
     } else {
       answer.erase("binary");
-      status.message = "loading and launching the new binary: " + status.message;
+      if (status.code != Code::wrong_results) {
+        status.message = "loading and launching the new binary: " + status.message;
+      }
     }
   }
   if (answer.contains("intermediate")) {

@@ -108,7 +108,7 @@ Results recorded_results(const Job &job, const runtime::Device &device, cl_progr
 }  // namespace
 
 ProblemSize ResultCheck::size(const packs::Program &program) const {
-  return reference.only_size().value_or(small_problem(program));
+  return at ? *at : reference.only_size().value_or(small_problem(program));
 }
 
 bool ResultCheck::has_reference(const packs::Program &program,
@@ -183,7 +183,7 @@ Status judge(const Results &got, const Expectation &expected, double tolerance,
     finish->proof = expected.by;
     return {};
   }
-  return {Code::failed,
+  return {Code::wrong_results,
           fmt::format("its results are wrong: {} instead of {}, which {} gives; {}", name_of(got),
                       name_of(expected.results), expected.by, difference_text(comparison, got))};
 }

@@ -39,10 +39,11 @@ Comparison compare_results(const Results &got, const Results &expected, double t
 std::string name_of(const Results &results);
 
 struct ResultCheck {
-  bool off = false;        // nothing is compared
-  Reference reference{};   // may be empty
-  std::string missing{};   // why the program's reference is not found
-  std::string identity{};  // identifies the reference by its content, also if `off`
+  bool off = false;                 // nothing is compared
+  Reference reference{};            // may be empty
+  std::string missing{};            // why the program's reference is not found
+  std::string identity{};           // identifies the reference by its content, also if `off`
+  std::optional<ProblemSize> at{};  // in place of the size that is right for the program
 
   // Return the size of the problem to compare, and whether the reference has results of that size
   // for the variant.
@@ -90,7 +91,8 @@ struct Expectation {
 Expectation expectation_of(const Job &job, const Results &built, ExpectedResults *references);
 
 // Compares the results and sets `proof`, or sets `unproven` if either is missing. Fails with
-// Code::failed if they differ, with a message that names both, and if a reference is broken.
+// Code::wrong_results if they differ, with a message that names both, and with Code::failed if a
+// reference is broken.
 Status judge(const Results &got, const Expectation &expected, double tolerance,
              packs::Finish *finish);
 

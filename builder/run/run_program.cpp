@@ -17,6 +17,7 @@
 #include "builder/run/pack_on_device.hpp"
 #include "kiln/driver.hpp"
 #include "runtime/api/api.hpp"
+#include "runtime/identity/note_match.hpp"
 #include "runtime/load/report.hpp"
 
 namespace kiln::builder {
@@ -154,6 +155,30 @@ std::string final_text(const runtime::Report &report) {
   return why_not.empty() ? "" : fmt::format("  not known to be final: {}\n", why_not);
 }
 
+// Returns the workaround of the binary that was loaded, with the fault that a build found.
+std::string workaround_text(const packs::Contents &contents, const runtime::Report &report) {
+  const packs::Program *program = find_program(contents, report.program);
+  const packs::Variant *variant =
+      program == nullptr ? nullptr : find_variant(*program, report.variant);
+  if (variant == nullptr || report.rung != KILN_RUNG_EXACT) return {};
+  std::string fault;
+  for (const packs::KnownBad &note : contents.known_bad) {
+    if (packs::is_found(note.rungs) && note[packs::NoteText::program] == program->name &&
+        note[packs::NoteText::variant] == variant->name &&
+        runtime::fits_device(note.view(), report.device->identity, report.device->description)) {
+      fault = "; as it is: " + note[packs::NoteText::reason];
+    }
+  }
+  for (const packs::Target &target : contents.targets) {
+    if (target.key != report.device->description.key.text()) continue;
+    for (const packs::Binary &binary : target.binaries) {
+      if (binary.variant != variant->hash || binary.finish.workaround.empty()) continue;
+      return fmt::format("  workaround: {}{}\n", binary.finish.workaround, fault);
+    }
+  }
+  return {};
+}
+
 std::string value_text(const std::optional<std::string> &value) {
   return value ? "\"" + *value + "\"" : "nothing";
 }
@@ -250,7 +275,8 @@ json run_in_child(const RunRequest &request) {
   json answer = to_json(status_of(loaded.program.error()));
   // The commands print this document; no code reads values from it.
   answer["report"] = json::parse(loaded.report.json());
-  answer["report_text"] = report_text(report_of(loaded));
+  answer["report_text"] =
+      report_text(report_of(loaded)) + workaround_text(opened.contents, report_of(loaded));
   if (loaded.program) answer["variant"] = loaded.program->variant();
   if (!loaded.program || !request.launch) return answer;
   if (status = launch(request, opened, *loaded.program, &answer); !status.ok()) {

@@ -36,6 +36,7 @@ const char *code_name(Code code) {
     case Code::no_rung: return "no_rung";
     case Code::bad_input: return "bad_input";
     case Code::process: return "process";
+    case Code::wrong_results: return "wrong_results";
     case Code::failed: return "failed";
   }
   return "unknown";

@@ -763,7 +763,8 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_TOLERANCE = 28,
     VT_LAUNCHES = 30,
     VT_LIMITS = 32,
-    VT_LOCAL_SIZES = 34
+    VT_LOCAL_SIZES = 34,
+    VT_WORKAROUNDS = 36
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -819,6 +820,9 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<const kiln::packs::fb::Size3 *> *local_sizes() const {
     return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::Size3 *> *>(VT_LOCAL_SIZES);
   }
+  const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *workarounds() const {
+    return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *>(VT_WORKAROUNDS);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_NAME) &&
@@ -847,6 +851,9 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyVector(limits()) &&
            VerifyOffset(verifier, VT_LOCAL_SIZES) &&
            verifier.VerifyVector(local_sizes()) &&
+           VerifyOffset(verifier, VT_WORKAROUNDS) &&
+           verifier.VerifyVector(workarounds()) &&
+           verifier.VerifyVectorOfStrings(workarounds()) &&
            verifier.EndTable();
   }
 };
@@ -903,6 +910,9 @@ struct VariantBuilder {
   void add_local_sizes(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Size3 *>> local_sizes) {
     fbb_.AddOffset(Variant::VT_LOCAL_SIZES, local_sizes);
   }
+  void add_workarounds(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> workarounds) {
+    fbb_.AddOffset(Variant::VT_WORKAROUNDS, workarounds);
+  }
   explicit VariantBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -939,9 +949,11 @@ inline flatbuffers::Offset<Variant> CreateVariant(
     double tolerance = 0.0,
     uint32_t launches = 0,
     flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Statistic *>> limits = 0,
-    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Size3 *>> local_sizes = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Size3 *>> local_sizes = 0,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> workarounds = 0) {
   VariantBuilder builder_(_fbb);
   builder_.add_tolerance(tolerance);
+  builder_.add_workarounds(workarounds);
   builder_.add_local_sizes(local_sizes);
   builder_.add_limits(limits);
   builder_.add_launches(launches);
@@ -977,7 +989,8 @@ inline flatbuffers::Offset<Variant> CreateVariantDirect(
     double tolerance = 0.0,
     uint32_t launches = 0,
     const std::vector<kiln::packs::fb::Statistic> *limits = nullptr,
-    const std::vector<kiln::packs::fb::Size3> *local_sizes = nullptr) {
+    const std::vector<kiln::packs::fb::Size3> *local_sizes = nullptr,
+    const std::vector<flatbuffers::Offset<flatbuffers::String>> *workarounds = nullptr) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto options__ = options ? _fbb.CreateString(options) : 0;
   auto requirements__ = requirements ? _fbb.CreateVector<flatbuffers::Offset<flatbuffers::String>>(*requirements) : 0;
@@ -985,6 +998,7 @@ inline flatbuffers::Offset<Variant> CreateVariantDirect(
   auto arguments__ = arguments ? _fbb.CreateVector<flatbuffers::Offset<kiln::packs::fb::Argument>>(*arguments) : 0;
   auto limits__ = limits ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Statistic>(*limits) : 0;
   auto local_sizes__ = local_sizes ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Size3>(*local_sizes) : 0;
+  auto workarounds__ = workarounds ? _fbb.CreateVector<flatbuffers::Offset<flatbuffers::String>>(*workarounds) : 0;
   return kiln::packs::fb::CreateVariant(
       _fbb,
       name__,
@@ -1002,7 +1016,8 @@ inline flatbuffers::Offset<Variant> CreateVariantDirect(
       tolerance,
       launches,
       limits__,
-      local_sizes__);
+      local_sizes__,
+      workarounds__);
 }
 
 struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
@@ -1373,7 +1388,8 @@ struct Provenance FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_UNPROVEN = 24,
     VT_STATISTICS = 26,
     VT_MADE_FROM = 28,
-    VT_PROVED_BY = 30
+    VT_PROVED_BY = 30,
+    VT_WORKAROUND = 32
   };
   const flatbuffers::String *build_log() const {
     return GetPointer<const flatbuffers::String *>(VT_BUILD_LOG);
@@ -1417,6 +1433,9 @@ struct Provenance FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::String *proved_by() const {
     return GetPointer<const flatbuffers::String *>(VT_PROVED_BY);
   }
+  const flatbuffers::String *workaround() const {
+    return GetPointer<const flatbuffers::String *>(VT_WORKAROUND);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_BUILD_LOG) &&
@@ -1444,6 +1463,8 @@ struct Provenance FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyString(made_from()) &&
            VerifyOffset(verifier, VT_PROVED_BY) &&
            verifier.VerifyString(proved_by()) &&
+           VerifyOffset(verifier, VT_WORKAROUND) &&
+           verifier.VerifyString(workaround()) &&
            verifier.EndTable();
   }
 };
@@ -1494,6 +1515,9 @@ struct ProvenanceBuilder {
   void add_proved_by(flatbuffers::Offset<flatbuffers::String> proved_by) {
     fbb_.AddOffset(Provenance::VT_PROVED_BY, proved_by);
   }
+  void add_workaround(flatbuffers::Offset<flatbuffers::String> workaround) {
+    fbb_.AddOffset(Provenance::VT_WORKAROUND, workaround);
+  }
   explicit ProvenanceBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -1522,10 +1546,12 @@ inline flatbuffers::Offset<Provenance> CreateProvenance(
     flatbuffers::Offset<flatbuffers::String> unproven = 0,
     flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Statistic *>> statistics = 0,
     flatbuffers::Offset<flatbuffers::String> made_from = 0,
-    flatbuffers::Offset<flatbuffers::String> proved_by = 0) {
+    flatbuffers::Offset<flatbuffers::String> proved_by = 0,
+    flatbuffers::Offset<flatbuffers::String> workaround = 0) {
   ProvenanceBuilder builder_(_fbb);
   builder_.add_unfinished_size(unfinished_size);
   builder_.add_finish_microseconds(finish_microseconds);
+  builder_.add_workaround(workaround);
   builder_.add_proved_by(proved_by);
   builder_.add_made_from(made_from);
   builder_.add_statistics(statistics);
@@ -1556,7 +1582,8 @@ inline flatbuffers::Offset<Provenance> CreateProvenanceDirect(
     const char *unproven = nullptr,
     const std::vector<kiln::packs::fb::Statistic> *statistics = nullptr,
     const char *made_from = nullptr,
-    const char *proved_by = nullptr) {
+    const char *proved_by = nullptr,
+    const char *workaround = nullptr) {
   auto build_log__ = build_log ? _fbb.CreateString(build_log) : 0;
   auto kernels__ = kernels ? _fbb.CreateVectorOfStructs<kiln::packs::fb::KernelFacts>(*kernels) : 0;
   auto why_not_final__ = why_not_final ? _fbb.CreateString(why_not_final) : 0;
@@ -1568,6 +1595,7 @@ inline flatbuffers::Offset<Provenance> CreateProvenanceDirect(
   auto statistics__ = statistics ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Statistic>(*statistics) : 0;
   auto made_from__ = made_from ? _fbb.CreateString(made_from) : 0;
   auto proved_by__ = proved_by ? _fbb.CreateString(proved_by) : 0;
+  auto workaround__ = workaround ? _fbb.CreateString(workaround) : 0;
   return kiln::packs::fb::CreateProvenance(
       _fbb,
       build_log__,
@@ -1583,7 +1611,8 @@ inline flatbuffers::Offset<Provenance> CreateProvenanceDirect(
       unproven__,
       statistics__,
       made_from__,
-      proved_by__);
+      proved_by__,
+      workaround__);
 }
 
 struct Section FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

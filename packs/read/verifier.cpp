@@ -67,7 +67,8 @@ constexpr FieldRule kVariant[] = {text(kRequired),
                                   number<double>(),
                                   number<std::uint32_t>(),
                                   numbers<fb::Statistic>(),
-                                  numbers<fb::Size3>()};
+                                  numbers<fb::Size3>(),
+                                  texts()};
 constexpr FieldRule kProgram[] = {
     text(kRequired), text(kRequired), tables(TableKind::variant, kRequired),
     texts(),         text(),          numbers<fb::Size3>()};
@@ -93,6 +94,7 @@ constexpr FieldRule kProvenance[] = {text(kRequired),
                                      text(),
                                      text(),
                                      numbers<fb::Statistic>(),
+                                     text(),
                                      text(),
                                      text()};
 constexpr FieldRule kSection[] = {text(kRequired),

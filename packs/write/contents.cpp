@@ -83,6 +83,9 @@ Variant read_variant(const std::shared_ptr<const Pack> &pack, const fb::Variant 
   if (in.local_sizes() != nullptr) {
     for (const fb::Size3 *size : *in.local_sizes()) out.local_sizes.push_back(to_array(*size));
   }
+  if (in.workarounds() != nullptr) {
+    for (const auto *options : *in.workarounds()) out.workarounds.push_back(options->str());
+  }
   return out;
 }
 
@@ -106,7 +109,8 @@ Finish read_finish(const fb::Provenance &in) {
              text(in.proof()),
              text(in.unproven()),
              text(in.made_from()),
-             text(in.proved_by())};
+             text(in.proved_by()),
+             text(in.workaround())};
   if (in.local_sizes() == nullptr) return out;
   for (const fb::Size3 *size : *in.local_sizes()) out.local_sizes.push_back(to_array(*size));
   return out;

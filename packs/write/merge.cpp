@@ -106,10 +106,10 @@ int order(const Variant &a, const Variant &b) {
   const auto lacks = [](const Variant &v) { return std::tuple(!v.source, !v.il32, !v.il64); };
   const auto plain = [](const Variant &v) {
     const auto &[name, hash, options, requirements, kernels, source, il32, il64, il_version, pixels,
-                 local_size, arguments, tolerance, launches, limits, local_sizes] = v;
+                 local_size, arguments, tolerance, launches, limits, local_sizes, workarounds] = v;
     // The names and hashes are equal, launches are united, and the others follow.
     (void)std::tie(name, hash, kernels, source, il32, il64, arguments, launches, limits,
-                   local_sizes);
+                   local_sizes, workarounds);
     return std::tie(il_version, options, requirements, pixels, local_size, tolerance);
   };
   if (const int o = order(lacks(a), lacks(b)); o != 0) return o;
@@ -118,6 +118,8 @@ int order(const Variant &a, const Variant &b) {
   if (const int o = order(a.limits, b.limits); o != 0) return o;
   if (const int o = order(a.local_sizes.empty(), b.local_sizes.empty()); o != 0) return o;
   if (const int o = order(a.local_sizes, b.local_sizes); o != 0) return o;
+  if (const int o = order(a.workarounds.empty(), b.workarounds.empty()); o != 0) return o;
+  if (const int o = order(a.workarounds, b.workarounds); o != 0) return o;
   if (const int o = order(a.kernels, b.kernels); o != 0) return o;
   if (const int o = order(a.arguments, b.arguments); o != 0) return o;
   if (const int o = order(a.source, b.source); o != 0) return o;
@@ -410,17 +412,60 @@ void merge_records(const Contents &from, Contents *into) {
 
 namespace {
 
-// A version without any note is kept as well: it withdraws those of earlier versions.
+bool is_found(const KnownBad &note) { return packs::is_found(note.rungs); }
+bool is_of_a_file(const KnownBad &note) { return !is_found(note); }
+
+// Of notes of files a version without any is kept as well: it withdraws those of earlier versions.
 void merge_known_bad(const Contents &from, Contents *into) {
-  if (from.known_bad_version < into->known_bad_version) return;
-  if (from.known_bad_version > into->known_bad_version) into->known_bad.clear();
-  into->known_bad_version = from.known_bad_version;
+  const bool is_later = from.known_bad_version > into->known_bad_version;
+  if (is_later) std::erase_if(into->known_bad, is_of_a_file);
   std::set<KnownBad> notes(into->known_bad.begin(), into->known_bad.end());
-  notes.insert(from.known_bad.begin(), from.known_bad.end());
+  if (from.known_bad_version >= into->known_bad_version) {
+    into->known_bad_version = from.known_bad_version;
+    std::copy_if(from.known_bad.begin(), from.known_bad.end(), std::inserter(notes, notes.end()),
+                 is_of_a_file);
+  }
   into->known_bad.assign(notes.begin(), notes.end());
+  for (const KnownBad &note : from.known_bad) {
+    if (is_found(note)) add_found(note, into);
+  }
+}
+
+// Returns the note without its reason and the versions that it is about.
+KnownBad subject_of(KnownBad note) {
+  for (const NoteText which :
+       {NoteText::driver_from, NoteText::driver_below, NoteText::compiler_from,
+        NoteText::compiler_below, NoteText::reason}) {
+    note[which].clear();
+  }
+  return note;
 }
 
 }  // namespace
+
+void add_found(KnownBad note, Contents *contents) {
+  const KnownBad subject = subject_of(note);
+  const auto known = std::find_if(
+      contents->known_bad.begin(), contents->known_bad.end(),
+      [&](const KnownBad &other) { return is_found(other) && subject_of(other) == subject; });
+  if (known != contents->known_bad.end()) {
+    const auto is_lower = [](const std::string &a, const std::string &b) {
+      const int o = compare_versions(a, b);
+      return o != 0 ? o < 0 : a < b;  // of two spellings always the same
+    };
+    for (const NoteText from : {NoteText::driver_from, NoteText::compiler_from}) {
+      if (is_lower((*known)[from], note[from])) note[from] = (*known)[from];
+    }
+    for (const NoteText below : {NoteText::driver_below, NoteText::compiler_below}) {
+      if (is_lower(note[below], (*known)[below])) note[below] = (*known)[below];
+    }
+    note[NoteText::reason] = std::min(note[NoteText::reason], (*known)[NoteText::reason]);
+    contents->known_bad.erase(known);
+  }
+  contents->known_bad.insert(
+      std::upper_bound(contents->known_bad.begin(), contents->known_bad.end(), note),
+      std::move(note));
+}
 
 Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *choices) {
   std::vector<MergeChoice> chosen;

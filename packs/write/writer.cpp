@@ -186,9 +186,11 @@ flatbuffers::Offset<fb::Provenance> add_provenance(flatbuffers::FlatBufferBuilde
   const auto statistics = optional_statistics(builder, binary.statistics);
   const Text made_from = optional_text(builder, finish.made_from);
   const Text proved_by = optional_text(builder, finish.proved_by);
+  const Text workaround = optional_text(builder, finish.workaround);
   return fb::CreateProvenance(*builder, log, kernels, static_cast<std::uint8_t>(finish.finality),
                               why_not, finisher, finish.microseconds, finish.unfinished_size,
-                              driver, sizes, proof, unproven, statistics, made_from, proved_by);
+                              driver, sizes, proof, unproven, statistics, made_from, proved_by,
+                              workaround);
 }
 
 std::vector<flatbuffers::Offset<fb::Fact>> add_identity(flatbuffers::FlatBufferBuilder *builder,
@@ -307,13 +309,15 @@ Status PackWriter::add_variant(const Variant &variant,
   const auto argument_vector = root_.CreateVector(arguments);
   const auto limits = optional_statistics(&root_, variant.limits);
   const auto local_sizes = optional_sizes(&root_, variant.local_sizes);
+  flatbuffers::Offset<flatbuffers::Vector<Text>> workarounds;
+  if (!variant.workarounds.empty()) workarounds = root_.CreateVectorOfStrings(variant.workarounds);
   const fb::Hash hash = to_hash(variant.hash);
   const fb::Size3 pixels = to_size3(variant.pixels);
   const fb::Size3 local_size = to_size3(variant.local_size);
   variants->push_back(fb::CreateVariant(root_, name, &hash, options, requirements, kernel_vector,
                                         source, il32, il64, variant.il_version, &pixels,
                                         &local_size, argument_vector, variant.tolerance, launches,
-                                        limits, local_sizes));
+                                        limits, local_sizes, workarounds));
   return {};
 }
 

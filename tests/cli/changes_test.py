@@ -56,7 +56,10 @@ kernel void five(global float *out, uint width, struct pair pair) {
 FIELDS = {
     "source": ["", "// a comment\n", "kernel void unused(global int *out) { out[0] = 1; }\n"],
     "header": ["#define PART 1\n", "#define PART 2\n",
-               "#ifdef TOOL\n#define PART 3\n#else\n#define PART 1\n#endif\n"],
+               "#ifdef TOOL\n#define PART 3\n#else\n#define PART 1\n#endif\n",
+               # Wrong with an option, so that a workaround is sought.
+               "#if defined(__FAST_RELAXED_MATH__) && !defined(SAFE)\n#define PART 4\n#else\n"
+               "#define PART 1\n#endif\n"],
     "right": ["1", "2"],
     "shared": ["0.0f", "1.0f"],
     "scale_options": [[], ["-cl-mad-enable"], ["-cl-fast-relaxed-math"]],
@@ -67,6 +70,7 @@ FIELDS = {
     "struct": [["int", "float"], ["int", "int"], ["float", "float"]],
     "tolerance": [0, 1000],
     "extent": ["width", "width + 1"],
+    "workarounds": [[], ["-DSAFE"]],
     "local_size": [None, [4, 1], [8, 1]],
     "local_sizes": [[], [[16, 1]]],
     "sizes": [None, [[64, 1]], [[32, 1]]],
@@ -111,6 +115,7 @@ def manifest(world):
                        f'range = ["width"]\noptions = {json.dumps(options)}')
             if kernel == "scale":
                 out.append(f"tolerance = {world['tolerance']}")
+                out.append(f"workarounds = {json.dumps(world['workarounds'])}")
                 if world["local_size"]:
                     out.append(f"local_size = {world['local_size']}")
                 if world["local_sizes"]:

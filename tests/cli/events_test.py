@@ -143,10 +143,11 @@ class Events(unittest.TestCase):
         self.assertGreaterEqual(len(alone), HANG // 5 - 2)
         times = [running[0]["milliseconds"] for running in alone]
         self.assertEqual(times, sorted(times))
-        # People see a line of it after half a minute, and nothing that moves a cursor.
+        # People see a line of it each half minute, and nothing that moves a cursor; a workaround hangs,
+        # too.
         self.assertNotRegex(done.stdout + done.stderr, "[\\x00-\\x09\\x0b-\\x1f]")
         lines = [line for line in done.stderr.splitlines() if line.startswith("kiln: [")]
-        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertIn(len(lines), (1, 2, 3), done.stderr)
         self.assertRegex(lines[0], r"^kiln: \[3/4\] .*1 failed: hangs/.* for Scripted platform")
         self.check_later_builds(place)
 

@@ -558,6 +558,37 @@ TEST_CASE("a contribution keeps a target for either kind of binary", "[merge]") 
   }
 }
 
+TEST_CASE("merging unites what builds found, whatever the version of the notes", "[merge]") {
+  const auto found = [](const char *from, const char *below, const char *reason,
+                        std::uint32_t version = 0, const char *variant = "v") {
+    Contents contents;
+    contents.known_bad_version = version;
+    KnownBad note{{"p", variant}, kFoundByBuild | 16};
+    note[NoteText::driver_from] = from;
+    note[NoteText::driver_below] = below;
+    note[NoteText::reason] = reason;
+    contents.known_bad = {note};
+    return written(contents);
+  };
+  const auto all = [](const std::vector<Bytes> &sides) {
+    std::vector<std::string> ranges;
+    for (const KnownBad &note : contents_of(opened(merged(sides))).known_bad) {
+      ranges.push_back(note[NoteText::variant] + ": " + note[NoteText::driver_from] + " to " +
+                       note[NoteText::driver_below] + ", " + note[NoteText::reason]);
+    }
+    return ranges;
+  };
+  const Bytes nine = found("9", "9.1", "b"), forty = found("41", "41.1", "a", 1);
+  const Bytes between = found("38", "38.1", "c"), other = found("9", "9.1", "b", 2, "w");
+  CHECK(all({nine, forty}) == std::vector<std::string>{"v: 9 to 41.1, a"});
+  CHECK(all({nine, other}) == std::vector<std::string>{"v: 9 to 9.1, b", "w: 9 to 9.1, b"});
+  Contents withdrawn;
+  withdrawn.known_bad_version = 5;
+  CHECK(all({nine, written(withdrawn)}) == std::vector<std::string>{"v: 9 to 9.1, b"});
+  check_any_order(nine, forty, between);
+  check_any_order(nine, other, forty);
+}
+
 TEST_CASE("merging keeps the known-bad notes of the later version, of equal ones all", "[merge]") {
   const auto notes = [](std::uint32_t version, std::vector<std::string> programs) {
     Contents contents;

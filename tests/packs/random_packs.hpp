@@ -166,6 +166,7 @@ class RandomPacks {
     if (out.proof.empty()) out.unproven = pick({"", "no arguments"});
     out.made_from = pick({"", "0", "1"});
     out.proved_by = pick({"", "0", "1"});
+    out.workaround = pick({"", "-cl-opt-disable"});
     return out;
   }
 

@@ -297,7 +297,8 @@ def variant(table, blobs, texts):
             "tolerance": table.number(12, "d"), "launches": [json.loads(line) for line in lines],
             "limits": {STATISTICS[name]: value for value, _, name in table.all_fixed(14, "QII")
                        if name < len(STATISTICS)},
-            "local_sizes": [list(size) for size in table.all_fixed(15, "III")]}
+            "local_sizes": [list(size) for size in table.all_fixed(15, "III")],
+            "workarounds": table.texts(16)}
 
 
 def program(table, blobs, texts):
@@ -315,7 +316,7 @@ def finish(table):
             "unfinished_size": table.number(6, "Q"), "driver": table.text(7),
             "local_sizes": [list(size) for size in table.all_fixed(8, "III")],
             "proof": table.text(9), "unproven": table.text(10),
-            "made_from": table.text(12), "proved_by": table.text(13)}
+            "made_from": table.text(12), "proved_by": table.text(13), "workaround": table.text(14)}
 
 
 def statistics(table, kernels):
@@ -378,7 +379,8 @@ def note(row, texts):
     """A known-bad note of the root."""
     said = {name: texts[text] for name, text in zip(NOTE_TEXTS, row[:12]) if texts[text]}
     bits = {"overlay": 1, "exact": 2, "intermediate": 64, "il": 8, "source": 16}
-    return {**said, "rungs": [word for word, bit in bits.items() if row[12] & bit]}
+    found = {"found": True} if row[12] != 0xffffffff and row[12] >> 31 else {}
+    return {**said, **found, "rungs": [word for word, bit in bits.items() if row[12] & bit]}
 
 
 def read(data):

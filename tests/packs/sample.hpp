@@ -243,6 +243,17 @@ inline Contents origins_sample() {
   return contents;
 }
 
+// All of that, and what a build found on a driver that builds a variant wrongly.
+inline Contents workarounds_sample() {
+  Contents contents = origins_sample();
+  contents.programs[0].variants[0].workarounds = {"-DSAFE", "-DNO_SUBGROUPS -DNO_FP16"};
+  contents.targets[0].binaries[0].finish.workaround = "-cl-opt-disable";
+  contents.known_bad = {
+      {{"blur", "wide", "", "pocl", "", "", "3", "3.1", "", "", "one row too few", ""},
+       packs::kFoundByBuild | 17}};
+  return contents;
+}
+
 inline Bytes read_file(const std::filesystem::path &path) {
   std::ifstream in(path, std::ios::binary);
   return Bytes(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());

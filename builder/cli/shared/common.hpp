@@ -75,6 +75,7 @@ void add_delta(CLI::App &app, Command *command);
 void add_devices(CLI::App &app, Command *command);
 void add_diff(CLI::App &app, Command *command);
 void add_explain(CLI::App &app, Command *command);
+void add_bisect(CLI::App &app, Command *command);
 void add_doctor(CLI::App &app, Command *command);
 void add_fetch(CLI::App &app, Command *command);
 void add_fleet_report(CLI::App &app, Command *command);

@@ -113,6 +113,10 @@ void add_timeout_option(CLI::App &command, std::chrono::milliseconds *time, cons
       ->default_str(std::to_string(time->count() / 1000));
 }
 
+void add_budget_option(CLI::App &command, std::string *budget, const char *what) {
+  command.add_option("--budget", *budget, what)->type_name("TIME")->capture_default_str();
+}
+
 Result<double> read_budget(const std::string &text) {
   char *end = nullptr;
   double seconds = std::strtod(text.c_str(), &end);

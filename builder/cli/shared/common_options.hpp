@@ -43,6 +43,7 @@ void add_timeout_option(CLI::App &command, std::chrono::milliseconds *time, cons
 // Parses "90", "90s", "500ms" or "2m", and returns seconds, at most a day. Fails with
 // Code::bad_argument for any other text.
 Result<double> read_budget(const std::string &text);
+void add_budget_option(CLI::App &command, std::string *budget, const char *what);
 
 // Parses the values of --size. Fails with Code::bad_argument.
 Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::string> &texts);

@@ -388,6 +388,11 @@ TEST_CASE("only the proof of an earlier binary is made again if a reference can 
   CHECK(need(by_reference) == Need::prove);
   options.gpu_archs = {1000};  // whose binaries lie elsewhere
   CHECK(need(by_reference) == Need::compile);
+  options.gpu_archs.clear();
+  target.binaries[0].finish.workaround = "-cl-opt-disable";
+  CHECK(need({"a", "c", true, true, "a"}) == Need::compile);  // as it is it may be right
+  CHECK(need({"d", "b", true, true, "a"}) == Need::reuse);
+  CHECK(need({"a", "b", true, true, "d"}) == Need::compile);
 }
 
 TEST_CASE("a virtual device's binary is made anew by other tools, and by a device that is there") {

@@ -110,7 +110,7 @@ TEST_CASE("A misspelt key gets the line, a caret and the nearest key") {
         "^\n"
         "expected one of: arguments, baseline, include_dirs, limits, options, prefer, reference, "
         "sizes, "
-        "source, variant; "
+        "source, variant, workarounds; "
         "did you mean \"options\"?\n");
   CHECK(Project().variant_error("  kernal = \"k\"") ==
         "m.toml:3:3: error: unknown key \"kernal\" in [program.p.variant.v]\n"
@@ -118,7 +118,7 @@ TEST_CASE("A misspelt key gets the line, a caret and the nearest key") {
         "  ^\n"
         "expected one of: arguments, il, kernel, limits, local_size, local_sizes, options, pixels, "
         "prelude, range, "
-        "requires, sets, source, stages, tolerance; "
+        "requires, sets, source, stages, tolerance, workarounds; "
         "did you mean \"kernel\"?\n");
   CHECK(Project().error("schema = 1\n[zzzzzz]\n") ==
         "m.toml:2:2: error: unknown key \"zzzzzz\" in the manifest\n"
@@ -139,7 +139,7 @@ TEST_CASE("The first of several unknown keys is reported") {
         "^\n"
         "expected one of: arguments, baseline, include_dirs, limits, options, prefer, reference, "
         "sizes, "
-        "source, variant\n");
+        "source, variant, workarounds\n");
 }
 
 TEST_CASE("The caret stands under the column, behind tabs and behind non-ASCII letters") {

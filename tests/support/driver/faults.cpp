@@ -23,12 +23,21 @@ unsigned count_match(std::size_t index) {
 }
 
 bool program_holds(const Fault &fault, const Call &call) {
-  if (!fault.form && !fault.unbuilt && fault.text.empty() && fault.kernel.empty()) return true;
+  const bool asks_options = !fault.option.empty() || !fault.without_option.empty();
+  if (!fault.form && !fault.unbuilt && fault.text.empty() && fault.kernel.empty() &&
+      !asks_options) {
+    return true;
+  }
   const Program *program = call.program;
   if (program == nullptr) return false;
   const bool nvidia = program->form == Form::binary && fault.form == program->given_form;
   if (fault.form && fault.form != program->form && !nvidia) return false;
   if (fault.unbuilt && program->built) return false;
+  const std::string &options = program->built ? program->options : call.options;
+  if (options.find(fault.option) == std::string::npos) return false;
+  if (!fault.without_option.empty() && options.find(fault.without_option) != std::string::npos) {
+    return false;
+  }
   const auto has = [&](const std::string &text) {
     return text.empty() || program->text().find(text) != std::string::npos;
   };

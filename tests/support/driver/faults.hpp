@@ -15,6 +15,7 @@ struct Call {
   std::string kernel;  // where the call is about one kernel
   std::optional<cl_uint> query;
   const Device *device = nullptr;
+  std::string options{};  // of a program that is to be built
 };
 
 Call call_of(const char *function);

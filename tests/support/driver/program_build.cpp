@@ -129,7 +129,9 @@ cl_int CL_API_CALL build_program(cl_program id, cl_uint count, const cl_device_i
                                  const char *options, ProgramNotify notify, void *data) {
   Program *program = program_of(id);
   if (program == nullptr) return CL_INVALID_PROGRAM;
-  const Fault *fault = enter(call_of("clBuildProgram", *program));
+  Call call = call_of("clBuildProgram", *program);
+  call.options = effective_options(*program, options);
+  const Fault *fault = enter(call);
   if (fault != nullptr) {
     return fail_build(program, fault->action == Action::lie ? CL_SUCCESS : fault->code, fault->log);
   }

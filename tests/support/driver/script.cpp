@@ -217,6 +217,8 @@ void read_fault(Reader &reader, Fault *out) {
   if (reader.word("form", kForms, &form)) out->form = form;
   reader.text("kernel", &out->kernel);
   reader.text("text", &out->text);
+  reader.text("option", &out->option);
+  reader.text("without_option", &out->without_option);
   reader.text("device", &out->device);
   std::string query;
   if (reader.text("query", &query)) {

@@ -101,6 +101,8 @@ struct Fault {
   std::optional<Form> form;
   std::string kernel;
   std::string text;
+  std::string option;          // the program's build options have it
+  std::string without_option;  // they do not have it
   std::string device;
   std::optional<cl_uint> query;
   bool unbuilt = false;

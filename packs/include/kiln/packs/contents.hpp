@@ -121,6 +121,9 @@ struct Variant {
   // Work-group sizes, in work-items, with which an application launches the kernels, for finishers;
   // empty: none are stated.
   std::vector<std::array<std::uint32_t, 3>> local_sizes{};
+  // Build options, each to be tried in addition where a driver builds the variant wrongly, the best
+  // guess first.
+  std::vector<std::string> workarounds{};
   bool operator==(const Variant &) const = default;
 };
 
@@ -168,6 +171,9 @@ struct Finish {
   // builder makes the binary again if it would make it from other inputs; empty: not known.
   std::string made_from{};
   std::string proved_by{};
+  // How the binary was built otherwise than the variant says, since the driver builds that wrongly:
+  // "-cl-opt-disable", "SPIR-V instead of source"; empty: as it says.
+  std::string workaround{};
   bool operator==(const Finish &) const = default;
 };
 
@@ -226,6 +232,11 @@ struct KnownBad {
   std::uint32_t rungs = kAllRungs;
   auto operator<=>(const KnownBad &) const = default;
 
+  const std::string &operator[](NoteText which) const {
+    return texts[static_cast<std::size_t>(which)];
+  }
+  std::string &operator[](NoteText which) { return texts[static_cast<std::size_t>(which)]; }
+
   NoteView view() const;
 };
 
@@ -271,8 +282,8 @@ struct MergeChoice {
 // that any order of merging gives the same pack, byte for byte, if each blob is stored in one form
 // in all packs. A program's hints (preferred, baseline, sizes) come from one side, the one with
 // more of them. Tunings are merged by merge_records(). Of the known-bad notes, those of the later
-// version are kept; of equal versions, all. Adds the choices to `choices`, if that is
-// not null.
+// version are kept; of equal versions, all; what builds found is united by add_found(). Adds the
+// choices to `choices`, if that is not null.
 Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *choices = nullptr);
 
 // Removes from `contents` everything but what a device may add to `base`: tunings of the base's
@@ -286,6 +297,10 @@ std::size_t remove_all_but_additions(const Contents &base, Contents *contents);
 Contents take_out_unproven(bool all, Contents *contents);
 // Removes from `held` what `contents` has with a proof.
 void drop_proven(const Contents &contents, Contents *held);
+
+// Adds a note that is_found(). One that differs only in its versions and its reason grows: it is
+// then about all versions from the lowest to the highest of both, with the reason of one of them.
+void add_found(KnownBad note, Contents *contents);
 
 // Unites only the tunings. Of two for one kernel, size class and device, keeps the one with more
 // samples, then the one with the smaller spread, then the first in a total order.

@@ -36,6 +36,13 @@ inline constexpr const char *kNoteTextNames[kNoteTexts] = {
 // `rungs` of a note that leaves out every rung; of others the sum of 1 << kiln_rung.
 inline constexpr std::uint32_t kAllRungs = 0xffffffff;
 
+// Marks, among the rungs, a note of what a build found and not of a file. It names one variant and
+// one device, and no file's version withdraws it.
+inline constexpr std::uint32_t kFoundByBuild = std::uint32_t{1} << 31;
+inline bool is_found(std::uint32_t rungs) {
+  return rungs != kAllRungs && (rungs & kFoundByBuild) != 0;
+}
+
 // A note's texts.
 class NoteView {
  public:

@@ -33,9 +33,11 @@ inline auto members(const Statistic &record) {
 
 inline auto members(const Variant &record) {
   const auto &[name, hash, options, requirements, kernels, source, il32, il64, il_version, pixels,
-               local_size, arguments, tolerance, launches, limits, local_sizes] = record;
+               local_size, arguments, tolerance, launches, limits, local_sizes, workarounds] =
+      record;
   return std::tie(name, hash, options, requirements, kernels, source, il32, il64, il_version,
-                  pixels, local_size, arguments, tolerance, launches, limits, local_sizes);
+                  pixels, local_size, arguments, tolerance, launches, limits, local_sizes,
+                  workarounds);
 }
 
 inline auto members(const Program &record) {
@@ -50,9 +52,9 @@ inline auto members(const KernelFacts &record) {
 
 inline auto members(const Finish &record) {
   const auto &[finality, why_not, finisher, microseconds, unfinished_size, driver, local_sizes,
-               proof, unproven, made_from, proved_by] = record;
+               proof, unproven, made_from, proved_by, workaround] = record;
   return std::tie(finality, proof, unproven, why_not, finisher, microseconds, unfinished_size,
-                  driver, local_sizes, made_from, proved_by);
+                  driver, local_sizes, made_from, proved_by, workaround);
 }
 
 inline auto members(const Binary &record) {

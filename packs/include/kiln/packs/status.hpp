@@ -49,9 +49,10 @@ enum class Code {
   no_rung,      // every rung was skipped or failed
 
   // Building.
-  bad_input,  // a manifest, a source or a build option is wrong; the message shows the place
-  process,    // a child process ended, hung or wrote what it should not
-  failed,     // anything else; the message says what
+  bad_input,      // a manifest, a source or a build option is wrong; the message shows the place
+  process,        // a child process ended, hung or wrote what it should not
+  wrong_results,  // a binary does not compute what it should
+  failed,         // anything else; the message says what
 };
 
 // Returns a short stable word for a code ("truncated"), for messages and JSON.
