@@ -277,7 +277,8 @@ Status drop_unproven(JobResult *result, bool by_reference) {
 JobRunner::JobRunner(Resolve resolve, std::string folder)
     : resolve_(std::move(resolve)),
       folder_(std::move(folder)),
-      compiler_([this](const json &order) { return compile_here(order); }, kMaxPrinted) {}
+      compiler_([this](const json &order) { return compile_here(order); }, folder_, "compile",
+                kMaxPrinted) {}
 
 json JobRunner::compile_here(const json &order) {
   Job job = resolve_(order["job"]);
@@ -299,21 +300,15 @@ json JobRunner::compile_here(const json &order) {
 }
 
 ChildResult JobRunner::call(std::size_t number, const Job &how) {
-  if (device_ != how.device.index || should_be_replaced(compiler_, how.limits)) compiler_.end();
-  if (compiler_.answers() == 0) {
-    std::error_code ignored;
-    if (!caches_.empty()) std::filesystem::remove_all(caches_, ignored);
-    caches_ = folder_ + "/compile-" + std::to_string(getpid()) + "-" + std::to_string(++started_);
-    std::filesystem::remove_all(caches_, ignored);  // left by a process with the same number
-    device_ = how.device.index;
-  }
-  return compiler_.call({{"job", number},
+  if (device_ != how.device.index) compiler_.end();
+  device_ = how.device.index;
+  return compiler_.call(how.variant,
+                        {{"job", number},
                          {"finish", how.finish},
                          {"repeat_launches", how.repeat_launches},
                          {"launch_source", how.launch_source},
                          {"workaround", how.workaround},
-                         {"also", !how.gpu_archs.empty()},
-                         {"caches", caches_}},
+                         {"also", !how.gpu_archs.empty()}},
                         how.limits);
 }
 

@@ -16,7 +16,7 @@
 #include "builder/base/builder_status.hpp"
 #include "builder/finish/job.hpp"
 #include "builder/machine/device_info.hpp"
-#include "builder/process/serving_child.hpp"
+#include "builder/prove/clean_child.hpp"
 #include "builder/prove/proof.hpp"
 #include "builder/prove/result_check.hpp"
 #include "builder/run/pack_on_device.hpp"
@@ -139,9 +139,7 @@ class JobRunner {
 
   Resolve resolve_;
   std::string folder_;
-  ServingChild compiler_;
-  std::size_t started_ = 0;            // number of processes that compiled
-  std::string caches_;                 // of the process that compiles
+  CleanChild compiler_;
   std::size_t device_ = 0;             // index of that process's device
   std::optional<SharedNumber> stage_;  // JobStage of the job that is being compiled
   std::optional<Prover> prover_;

@@ -24,8 +24,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxOrders = 64;  // per process
-
 // Writes a pack without source and IL, so that only the binary can be loaded.
 Status write_proof(const DeviceInfo &device, const ProofRequest &job, const packs::Binary &binary,
                    bool intermediate, const std::string &path) {
@@ -237,16 +235,11 @@ packs::Target make_target(const DeviceInfo &device) {
   return runtime::target_of(device.identity, device.description);
 }
 
-bool should_be_replaced(const ServingChild &child, const CallLimits &limits) {
-  return child.answers() >= kMaxOrders ||
-         (limits.memory > 0 && child.resident() > limits.memory / 2);
-}
-
 Prover::Prover(const DeviceInfo &device, const CallLimits &limits, std::string folder)
     : device_(device),
       limits_(limits),
       folder_(std::move(folder)),
-      child_([this](const json &order) { return prove_here(order); }) {}
+      child_([this](const json &order) { return prove_here(order); }, folder_, "prove") {}
 
 // Runs in the child.
 Status Prover::open_here(const std::string &pack, const std::string &caches, bool suggests) {
@@ -287,24 +280,8 @@ json Prover::prove_here(const json &order) {
   return answer;
 }
 
-// Returns a folder name for the caches of a process that is to be started.
-std::string Prover::new_caches() {
-  const std::string caches =
-      folder_ + "/prove-" + std::to_string(getpid()) + "-" + std::to_string(++started_);
-  std::error_code ignored;
-  std::filesystem::remove_all(caches, ignored);  // left by a process with the same number
-  return caches;
-}
-
-ChildResult Prover::call(json order) {
-  if (should_be_replaced(child_, limits_)) child_.end();
-  if (child_.answers() == 0) {
-    std::error_code ignored;
-    if (!caches_.empty()) std::filesystem::remove_all(caches_, ignored);
-    caches_ = new_caches();
-  }
-  order["caches"] = caches_;
-  ChildResult result = child_.call(order, limits_);
+ChildResult Prover::call(const packs::Variant &variant, json order) {
+  ChildResult result = child_.call(variant, std::move(order), limits_);
   if (!result.ok()) died_ = true;
   return result;
 }
@@ -327,22 +304,17 @@ Proof Prover::prove(const ProofRequest &job, const packs::Binary &binary, bool i
              {"intermediate", intermediate}};
   pose_problem(job, &order);
   if (job.by_itself) {
-    const std::string caches = new_caches();
-    order["caches"] = caches;
-    ServingChild own([this](const json &to_do) { return prove_here(to_do); });
-    const ChildResult result = own.call(order, limits_);
+    CleanChild own([this](const json &to_do) { return prove_here(to_do); }, folder_, "alone");
+    const ChildResult result = own.call(job.variant, std::move(order), limits_);
     if (!result.ok()) died_ = true;
-    own.end();
-    std::error_code ignored;
-    std::filesystem::remove_all(caches, ignored);
     return proof_of(result);
   }
   const bool used = child_.answers() > 0;
-  ChildResult result = call(order);
+  ChildResult result = call(job.variant, order);
   const bool is_slow = result.end == ProcessEnd::timed_out || result.is_endless();
   if (used && !is_slow && !result.status().ok()) {
     child_.end();
-    result = call(order);
+    result = call(job.variant, order);
   }
   proof = proof_of(result);
   if (proof.milliseconds != 0) measured_ = proof.milliseconds;

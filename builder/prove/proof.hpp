@@ -13,7 +13,7 @@
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/machine/device_info.hpp"
-#include "builder/process/serving_child.hpp"
+#include "builder/prove/clean_child.hpp"
 #include "builder/prove/result_check.hpp"
 #include "builder/run/pack_on_device.hpp"
 #include "kiln/packs/contents.hpp"
@@ -55,9 +55,6 @@ struct Proof {
   std::vector<std::string> names{};
 };
 
-// Returns whether a process has done so much, or holds so much memory, that a fresh one is better.
-bool should_be_replaced(const ServingChild &child, const CallLimits &limits);
-
 // Proves binaries of one device, one after another in one process while all goes well. The caller
 // must be single-threaded and have loaded no driver, as ServingChild requires.
 class Prover {
@@ -86,17 +83,14 @@ class Prover {
   Proof prove_final(ProofRequest job, const packs::Binary &binary);
 
  private:
-  std::string new_caches();
-  ChildResult call(nlohmann::json order);
+  ChildResult call(const packs::Variant &variant, nlohmann::json order);
   Status open_here(const std::string &pack, const std::string &caches, bool suggests);
   nlohmann::json prove_here(const nlohmann::json &order);
 
   const DeviceInfo &device_;
   CallLimits limits_;
   std::string folder_;
-  ServingChild child_;
-  std::size_t started_ = 0;  // number of processes
-  std::string caches_;       // of the running process
+  CleanChild child_;
   bool died_ = false;
   double measured_ = 0;
   PackOnDevice opened_;              // only in the child
