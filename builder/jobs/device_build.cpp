@@ -248,21 +248,11 @@ class JobRun {
     return !links || answer.contains("error") || answer.contains("binary");
   }
 
-  // An answer with a fault also tells what workarounds there were: with others it may be another.
-  std::optional<nlohmann::json> stored(const ActiveJob &active, const Action &action) {
-    auto answer = store_.find(action);
-    if (answer && (answer->contains("fault") || answer->contains("error")) &&
-        answer->value("workarounds", "") != active.origin.made_with_workaround) {
-      return std::nullopt;
-    }
-    return answer;
-  }
-
   void begin(std::size_t place, const Action &action, std::optional<Claims::Claim> claim) {
     ActiveJob &active = jobs_[place];
     if (!claim) {
       claimed_by_others_.insert(place);
-    } else if (const auto answer = stored(active, action)) {
+    } else if (const auto answer = store_.find(action, active.origin.made_with_workaround)) {
       active.stored = true;
       take(&active, *answer);
     } else {
@@ -639,7 +629,9 @@ JobPlan plan_build(const packs::Contents &base, const std::vector<DeviceInfo> &d
   out.store_status = store.status();
   for (const ActiveJob &active : jobs_to_run(base, devices, earlier, planned.resolved, out.jobs,
                                              options, device_entries, platforms)) {
-    out.stored[active.number] = store.has(action_of(active.job, active.origin, active.platform));
+    const Action action = action_of(active.job, active.origin, active.platform);
+    const std::string &workarounds = active.origin.made_with_workaround;
+    out.stored[active.number] = store.find(action, workarounds).has_value();
   }
   return out;
 }

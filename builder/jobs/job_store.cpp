@@ -69,22 +69,22 @@ Claims::Claim JobStore::await(const Action &action) const {
   return store_->claims().await(action.key);
 }
 
-std::optional<json> JobStore::find(const Action &action) {
-  if (!has(action)) return std::nullopt;
+std::optional<json> JobStore::find(const Action &action, const std::string &workarounds) {
+  if (!is_open() || options_.fresh) return std::nullopt;
+  const auto known = store_->known(action.key);
+  if (!known || !serves(options_, known->state, known->deaths)) return std::nullopt;
   auto job = store_->find(action.key);
   if (!job) return std::nullopt;
+  if ((job->answer.contains("fault") || job->answer.contains("error")) &&
+      job->answer.value("workarounds", "") != workarounds) {
+    return std::nullopt;
+  }
   if (job->state == JobState::failed && job->answer.contains("error")) {
     job->answer["error"] =
         fmt::format("{}\nfailed {} times, and is not tried again without --fresh=failed",
                     job->answer["error"].get<std::string>(), job->deaths);
   }
   return std::move(job->answer);
-}
-
-bool JobStore::has(const Action &action) {
-  if (!is_open() || options_.fresh) return false;
-  const auto known = store_->known(action.key);
-  return known && serves(options_, known->state, known->deaths);
 }
 
 void JobStore::put(const Action &action, const json &answer, std::int64_t milliseconds) {

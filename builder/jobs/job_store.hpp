@@ -42,10 +42,9 @@ class JobStore {
   // Claims the job, after waiting for another builder if necessary.
   Claims::Claim await(const Action &action) const;
 
-  // Returns an answer of JobRunner::run() that serves.
-  std::optional<nlohmann::json> find(const Action &action);
-  // Returns whether there is such an answer, without reading it.
-  bool has(const Action &action);
+  // Returns an answer of JobRunner::run() that serves. An answer with a fault tells of the
+  // workarounds that were tried, as Origin::made_with_workaround; with others it does not serve.
+  std::optional<nlohmann::json> find(const Action &action, const std::string &workarounds);
   void put(const Action &action, const nlohmann::json &answer, std::int64_t milliseconds);
 
  private:
