@@ -2,6 +2,8 @@
 // The block behind the root, the statement, and what is believed of them.
 #include "kiln/packs/signatures.hpp"
 
+#include <random>
+
 #include "kiln/packs/layout.hpp"
 #include "tests/packs/forge.hpp"
 #include "tests/packs/signing_keys.hpp"
@@ -195,6 +197,36 @@ TEST_CASE("what is not trusted is refused with its own message", "[signatures]")
   Signature newer = signature_by(kSignerKey, plain, 3);
   newer.revision = 4;
   CHECK(mentions(message(with_signatures(plain, {newer})), "does not fit"));
+}
+
+TEST_CASE("400 mutants of a signed pack are refused or show the same", "[signatures]") {
+  const Bytes good = signed_sample();
+  const Superblock s = opened(good)->superblock();
+  const Parts expected = parts_of(*opened(good));
+  std::mt19937 random(1);
+  std::size_t refused = 0;
+  std::size_t with_faults = 0;
+  for (int i = 0; i < 400; ++i) {
+    Bytes mutant = good;
+    for (std::uint32_t flips = 1 + random() % 4; flips > 0; --flips) {
+      mutant[random() % mutant.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
+    }
+    if (i % 2 == 0) rehash(&mutant, s);
+    PackPointer pack;
+    if (!open(mutant, &pack).ok() || !trust_in(mutant, 3).ok()) {
+      ++refused;
+      continue;
+    }
+    bool has_fault = false;
+    for (const auto &[name, part] : parts_of(*pack)) {
+      if (part == expected.at(name)) continue;
+      has_fault = true;
+      CHECK(part.code != Code::ok);
+    }
+    with_faults += has_fault;
+  }
+  CHECK(refused > 200);
+  CHECK(with_faults > 50);
 }
 
 TEST_CASE("64 signatures are read and 65 are not written", "[signatures]") {
