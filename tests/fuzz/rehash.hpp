@@ -48,11 +48,12 @@ inline void rehash_sections(View pack) {
   if ((pack.data[kIncompatAt] & packs::kIncompatFrames) != 0) return;
   const auto *root = flatbuffers::GetRoot<fb::Root>(pack.data + get(pack.data + kRootOffsetAt));
   for (const fb::TargetEntry *entry : *root->targets()) {
-    const std::uint8_t *section = run(pack, entry->offset(), entry->size());
+    const std::uint64_t size = entry->size();  // which may be overwritten, if it equals the hash
+    const std::uint8_t *section = run(pack, entry->offset(), size);
     const std::uint64_t recorded = entry->xxh3();
     auto *words = const_cast<std::uint8_t *>(reinterpret_cast<const std::uint8_t *>(entry));
     for (std::size_t at = 0; section != nullptr && at + 8 <= sizeof *entry; at += 8) {
-      if (get(words + at) == recorded) put(words + at, packs::xxh3(section, entry->size()));
+      if (get(words + at) == recorded) put(words + at, packs::xxh3(section, size));
     }
   }
   rehash(pack);
