@@ -82,8 +82,9 @@ struct StartupRow {
   StartupTime overlay;       // the second start of an application whose pack has no binary
   std::optional<std::size_t> overlay_compiling{};  // programs that compile in the overlay's start
   std::vector<FirstResult> firsts{};
-  std::string where{};  // where_table(), in place of the figures
-  Status status{};      // after a failure there are no figures
+  std::map<std::size_t, double> prefetched{};  // as kiln, with kiln_prefetch() on so many threads
+  std::string where{};                         // where_table(), in place of the figures
+  Status status{};                             // after a failure there are no figures
 
   // Returns the time that a person waits.
   double waited(const StartupTime &time) const { return executes ? time.results : time.kernels; }
@@ -100,8 +101,9 @@ struct StartupOptions {
   std::string pack_path;
   std::string device;       // index, or glob over names; empty: all
   std::string program;      // empty: all
-  std::size_t rounds = 30;  // fresh processes of each kind; half as many for starts over 1 s
-  bool where = false;       // show where the time goes
+  std::size_t rounds = 30;  // fresh processes of each kind; a quarter for starts over 1 s
+  std::vector<std::size_t> threads{};  // numbers of threads that prefetch, each measured as well
+  bool where = false;                  // show where the time goes
 };
 
 // A temporary folder for Mesa's cache, filled with the entries of a target and its binaries.
@@ -422,8 +424,9 @@ class StartupBench {
   }
 
   // Starts once. `watched`: the caches to look at, for the two kinds that use Kiln; such a start is
-  // not measured. `steps` is KilnStart::steps.
-  json start(Kind kind, const std::string &watched = {}, bool steps = false) const {
+  // not measured. `steps` and `threads` are KilnStart's.
+  json start(Kind kind, const std::string &watched = {}, bool steps = false,
+             std::size_t threads = 0) const {
     StartTimes times;
     switch (kind) {
       case kSource: return start_without(StartFrom::source);
@@ -433,6 +436,7 @@ class StartupBench {
         KilnStart how{options_.pack_path, "", KILN_RUNG_EXACT};
         how.caches = watched;
         how.steps = steps;
+        how.threads = threads;
         return start_kiln(how, &times);
       }
       default: break;
@@ -459,8 +463,8 @@ class StartupBench {
     return empty_caches();
   }
 
-  // Whether the kind takes long. Long starts have the most precise times, so they run only in even
-  // rounds.
+  // Whether the kind takes long. Long starts have the most precise times, so they run only in every
+  // fourth round.
   bool is_slow(Kind kind) const {
     const auto &samples = samples_[kind];
     const char *until = row_.executes ? "results" : "kernels";
@@ -470,10 +474,16 @@ class StartupBench {
   Status run_round(std::size_t round) {
     for (int kind = 0; kind < kKinds; ++kind) {
       const auto which = static_cast<Kind>(kind);
-      if (round % 2 == 1 && is_slow(which)) continue;
+      if (round % 4 != 0 && is_slow(which)) continue;
       auto started = answer(caches_for(which), [&] { return start(which); });
       if (!started.ok()) return started.status();
       samples_[kind].push_back(*std::move(started));
+    }
+    for (const std::size_t threads : options_.threads) {
+      const auto started =
+          answer(caches_for(kKiln), [&] { return start(kKiln, {}, false, threads); });
+      if (!started.ok()) return started.status();
+      prefetched_[threads].push_back((*started)[row_.executes ? "results" : "kernels"]);
     }
     return {};
   }
@@ -547,6 +557,7 @@ class StartupBench {
     for (const auto &[kind, time] : all) {
       *time = {median_of(kind, "kernels"), median_of(kind, "results"), samples_[kind].size()};
     }
+    for (const auto &[threads, times] : prefetched_) row_.prefetched[threads] = median(times);
     for (std::size_t i = 0; i < items_.size() && row_.executes; ++i) {
       row_.firsts.push_back({items_[i].program, items_[i].variant, median_of("firsts", i),
                              median_of("seconds", i), compiles(i)});
@@ -561,7 +572,8 @@ class StartupBench {
   MesaCache cache_;
   std::vector<StartItem> items_;
   std::vector<json> samples_[kKinds];
-  std::vector<bool> compiled_[kKinds];  // for each item; empty: the times decide
+  std::map<std::size_t, std::vector<double>> prefetched_;  // by the number of threads
+  std::vector<bool> compiled_[kKinds];                     // for each item; empty: the times decide
   StartupRow row_;
 };
 
@@ -588,6 +600,8 @@ StartupRow measure(const packs::Contents &contents, const DeviceInfo &device,
 json row_json(const StartupRow &row) {
   if (!row.status.ok()) return {{"device", row.device}, {"error", row.status.message}};
   json firsts = json::array();
+  json prefetched = json::object();
+  for (const auto &[threads, ms] : row.prefetched) prefetched[std::to_string(threads)] = ms;
   std::size_t compiling = 0;
   for (const FirstResult &f : row.firsts) {
     if (f.compiles) ++compiling;
@@ -612,7 +626,8 @@ json row_json(const StartupRow &row) {
           {"compile_at_first_launch", compiling},
           {"overlay_compile_at_first_launch",
            row.overlay_compiling ? json(*row.overlay_compiling) : json()},
-          {"first_results", firsts}};
+          {"first_results", firsts},
+          {"prefetched_ms_by_threads", prefetched}};
 }
 
 int fail(const Status &status) {
@@ -627,8 +642,12 @@ int run(int argc, char **argv) {
   app.add_option("--device", options.device, "Index, or glob over names; default: all");
   app.add_option("--program", options.program, "Only this program; default: all");
   app.add_option("--rounds", options.rounds,
-                 "Processes of each kind; half as many if one takes over a second")
+                 "Processes of each kind; a quarter if one takes over a second")
       ->check(CLI::Range(1, 100000));
+  app.add_option("--threads", options.threads,
+                 "Also start with kiln_prefetch() on so many threads, for each number of the list")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 64));
   app.add_flag("--where", options.where, "Show where the microseconds of a start go");
   CLI11_PARSE(app, argc, argv);
   const auto pack = read_pack(options.pack_path);

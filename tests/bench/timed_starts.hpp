@@ -54,6 +54,8 @@ struct KilnStart {
   // The folder of this process's driver caches, to see in it what launches compile. Looking takes
   // time, so such a start is not measured. Empty: not looked at.
   std::string caches{};
+  // Threads that load the programs by kiln_prefetch(); 0: the application loads one after another.
+  std::size_t threads = 0;
   bool steps = false;  // take the steps of each load one by one, and launch nothing
 };
 
