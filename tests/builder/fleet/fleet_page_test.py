@@ -81,6 +81,27 @@ class FleetPageTest(unittest.TestCase):
         self.assertLess(top, 900)
         self.assertIn(WORST, self.value(ROWS)[0][3])
 
+    def test_bars_show_what_devices_load(self):
+        bars = self.value("""[...document.querySelectorAll('.bars')].map((box) =>
+            [...box.querySelectorAll('svg')].map((bar) => [bar.getAttribute('aria-label'),
+                [...bar.querySelectorAll('rect')].map((part) => +part.getAttribute('width')),
+                bar.nextElementSibling.innerText, bar.getBoundingClientRect().height]))""")
+        loads, gaps = bars
+        devices = self.report["all"]["devices"]
+        self.assertEqual([bar[0].split(":")[0] for bar in loads], ["all", "mali", "adreno"])
+        self.assertEqual(loads[0][0], "all: 100.0% unknown")
+        self.assertEqual(loads[0][2], f"{devices:,}")
+        for _, parts, _, height in loads:
+            self.assertAlmostEqual(sum(parts), 100)
+            self.assertGreater(height, 10)
+        self.assertEqual(len(gaps), 10)
+        self.assertIn("Adreno 740", gaps[0][0])
+        self.assertEqual([round(bar[1][0], 3) for bar in gaps[:2]],
+                         [100, round(100 * self.report["gaps"][1]["devices"] / 50_000, 3)])
+        filled = sum(gap["devices"] for gap in self.report["gaps"][:10])
+        self.assertEqual(gaps[9][2].split("then ")[1],
+                         f"{1000 * filled // devices / 10:.1f}%")
+
     def test_rows_are_shown_in_parts(self):
         shown = len(self.value(ROWS))
         self.assertLess(shown, PAIRS)
