@@ -85,7 +85,8 @@ kiln::Program PackOnDevice::adopt(const std::string &program, const std::string 
   auto loaded = std::make_shared<runtime::LoadedProgram>();
   loaded->loader = loader.get()->loader;
   loaded->name = program;
-  loaded->variant = file().find_variant(program, variant);
+  // Of a pack whose contents were read, so that every program was checked.
+  (void)file().find_variant(program, variant, &loaded->variant);
   loaded->built = std::move(built);
   return kiln::Program(new kiln_program{std::move(loaded)});
 }

@@ -414,7 +414,9 @@ Result<std::string> make_stubs(const packs::Pack &pack, const packs::Contents &c
         std::any_of(stub.kernels.begin(), stub.kernels.end(),
                     [](const StubKernel &kernel) { return kernel.why_not.empty(); });
     any = any || has_kernel;
-    const std::uint64_t hash = packs::program_hash(pack.find_program(program.name));
+    packs::ProgramRef found;
+    if (Status s = pack.find_program(program.name, &found); !s.ok()) return s;
+    const std::uint64_t hash = packs::program_hash(found);
     const std::string name = upper(request.name + "_" + to_identifier(program.name));
     programs += is_c ? c_program(stub, hash, name, &scope)
                      : cpp_program(stub, hash, scope.add(program.name));

@@ -30,16 +30,6 @@ bool holds(const Bytes &bytes, BlobRef blob) {
          xxh3(bytes.data(), bytes.size()) == blob.xxh3();
 }
 
-// Finds a program or variant by its name. Not LookupByKey, which compares by strcmp: names sort by
-// all their bytes.
-template <typename Refs>
-auto find_named(const Refs &refs, std::string_view name) -> decltype(refs[0]) {
-  const std::uint32_t i =
-      partition_point(0, refs.size(), [&](std::uint32_t at) { return refs[at].name() < name; });
-  if (i < refs.size() && refs[i].name() == name) return refs[i];
-  return {};
-}
-
 }  // namespace
 
 // The decoder's state, kept from blob to blob: a base that many blobs share is decoded once.
@@ -134,11 +124,12 @@ Status Pack::open() {
   if (xxh3(root, size) != superblock_.root_xxh3) {
     return Status::error(Code::root_corrupt, "root does not have its recorded hash");
   }
-  View unpacked;
   Status status =
-      unpack({root, size}, kMaxRootSize, Code::root_malformed, &unpacked_root_, &unpacked);
-  if (status.ok()) status = check_root(unpacked, superblock_, &root_);
+      unpack({root, size}, kMaxRootSize, Code::root_malformed, &unpacked_root_, &root_view_);
+  if (status.ok()) status = check_root(root_view_, superblock_, &root_);
   if (!status.ok()) return status;
+  checked_.reset(new (std::nothrow) std::atomic<bool>[root_->programs()->size() + 1]());
+  if (!checked_) return no_memory();
   const std::size_t count = root_->targets()->size();
   sections_.reset(new (std::nothrow) std::atomic<const std::uint8_t *>[count]());
   if (!sections_) return no_memory();
@@ -239,13 +230,49 @@ Status Pack::find_target(std::string_view key, TargetRef *out) const {
   return {};
 }
 
-ProgramRef Pack::find_program(std::string_view program) const {
-  return find_named(programs(), program);
+Status Pack::programs(ProgramRefs *out) const {
+  std::atomic<bool> &checked = checked_[root_->programs()->size()];
+  if (!checked) {
+    if (Status status = check_programs(root_view_, *root_); !status.ok()) return status;
+    checked = true;
+  }
+  *out = ProgramRefs(root_->programs());
+  return {};
 }
 
-VariantRef Pack::find_variant(std::string_view program, std::string_view variant) const {
-  const ProgramRef found = find_program(program);
-  return found ? find_named(found.variants(), variant) : VariantRef();
+// Programs and variants are not found by LookupByKey, which compares by strcmp: names sort by all
+// their bytes.
+Status Pack::find_program(std::string_view program, ProgramRef *out) const {
+  *out = ProgramRef();
+  Status status;
+  std::string_view name;
+  const auto name_at = [&](std::uint32_t at) {
+    if (status.ok()) status = check_name(root_view_, *root_, at, &name);
+    return status.ok();
+  };
+  const std::uint32_t count = root_->programs()->size();
+  const std::uint32_t i =
+      partition_point(0, count, [&](std::uint32_t at) { return name_at(at) && name < program; });
+  if (i == count || !name_at(i) || name != program) return status;
+  if (!checked_[i]) {
+    status = check_program(root_view_, *root_, i);
+    if (!status.ok()) return status;
+    checked_[i] = true;
+  }
+  *out = ProgramRef(root_->programs()->Get(i));
+  return {};
+}
+
+Status Pack::find_variant(std::string_view program, std::string_view variant,
+                          VariantRef *out) const {
+  *out = VariantRef();
+  ProgramRef found;
+  if (Status status = find_program(program, &found); !status.ok() || !found) return status;
+  const VariantRefs all = found.variants();
+  const std::uint32_t i =
+      partition_point(0, all.size(), [&](std::uint32_t at) { return all[at].name() < variant; });
+  if (i < all.size() && all[i].name() == variant) *out = all[i];
+  return {};
 }
 
 BlobRef Pack::blob(std::uint32_t number) const {

@@ -73,7 +73,7 @@ constexpr FieldRule kProgram[] = {
     text(kRequired), text(kRequired), tables(TableKind::variant, kRequired),
     texts(),         text(),          numbers<fb::Size3>()};
 constexpr FieldRule kRoot[] = {numbers<fb::TargetEntry>(kRequired),
-                               tables(TableKind::program, kRequired),
+                               {Kind::later, kRequired, 4, 4, TableKind::program},
                                numbers<fb::Blob>(kRequired),
                                text(kRequired),
                                numbers<std::uint8_t>(),
@@ -114,9 +114,12 @@ class Walk {
  public:
   explicit Walk(View bytes) : bytes_(bytes), left_(bytes.size) {}
 
-  bool root(TableKind kind) {
+  bool root(TableKind kind) { return table_at(0, rule_of(kind)); }
+
+  // Follows the offset that lies at a place of the buffer.
+  bool table_at(std::uint64_t field, const TableRule &rule) {
     std::uint64_t at = 0;
-    return follow(0, &at) && table(at, kind);
+    return follow(field, &at) && table(at, rule);
   }
 
  private:
@@ -165,19 +168,14 @@ class Walk {
     if (rule.kind == Kind::text) return text(at);
     std::uint32_t count = 0;
     if (!vector(at, rule, &at, &count)) return false;
-    if (rule.kind == Kind::numbers) return true;
+    if (rule.kind == Kind::numbers || rule.kind == Kind::later) return true;
     for (; count != 0; --count, at += rule.size) {
-      if (rule.kind == Kind::texts ? !text(at) : !table_at(at, rule.table)) return false;
+      if (rule.kind == Kind::texts ? !text(at) : !table_at(at, rule_of(rule.table))) return false;
     }
     return true;
   }
 
-  bool table_at(std::uint64_t field, TableKind kind) {
-    std::uint64_t at = 0;
-    return follow(field, &at) && table(at, kind);
-  }
-
-  bool table(std::uint64_t at, TableKind kind) {
+  bool table(std::uint64_t at, const TableRule &rule) {
     if (!inside(at, sizeof(std::int32_t), sizeof(std::int32_t)) || !take(sizeof(std::int32_t))) {
       return false;
     }
@@ -187,7 +185,6 @@ class Walk {
     if (!inside(vtable, sizeof(std::uint16_t), sizeof(std::uint16_t))) return false;
     const auto size = get<std::uint16_t>(vtable);
     if (!inside(vtable, size, 1) || size % sizeof(std::uint16_t) != 0) return false;
-    const TableRule rule = rule_of(kind);
     std::uint64_t place = vtable + 2 * sizeof(std::uint16_t);  // after both sizes
     for (std::size_t i = 0; i < rule.count; ++i, place += sizeof(std::uint16_t)) {
       const bool there = place + sizeof(std::uint16_t) <= vtable + size;
@@ -348,24 +345,27 @@ Status check_variant(const fb::Variant &variant, std::size_t blobs, SharedTexts 
   return {};
 }
 
-Status check_programs(const fb::Root &root, SharedTexts *texts) {
-  if (root.programs()->size() > kMaxPrograms) {
-    return fault(Code::over_limit, "root: over 65,536 programs");
+// The place of the offset to program `index`.
+std::uint64_t place_of(View bytes, const fb::Root &root, std::uint32_t index) {
+  const auto begin = static_cast<std::uint64_t>(root.programs()->Data() - bytes.data);
+  return begin + std::uint64_t{index} * sizeof(std::uint32_t);
+}
+
+Status no_buffer() { return root_error("not a buffer of the schema"); }
+
+Status check_program(const fb::Program &program, const fb::Root &root, SharedTexts *texts) {
+  const std::string_view name = view(*program.name());
+  if (!is_name(*program.name())) return root_error("a program's name is not a name");
+  if (program.variants()->size() > kMaxPrograms) {
+    return Status::error(Code::over_limit, {"root: over 65,536 variants in program ", name});
   }
-  if (!names_rise(*root.programs())) return root_error("program names are not sorted and unique");
-  for (const fb::Program *program : *root.programs()) {
-    const std::string_view name = view(*program->name());
-    if (program->variants()->size() > kMaxPrograms) {
-      return Status::error(Code::over_limit, {"root: over 65,536 variants in program ", name});
-    }
-    if (!names_rise(*program->variants())) {
-      return Status::error(Code::root_malformed,
-                           {"root: variant names of program ", name, " are not sorted and unique"});
-    }
-    for (const fb::Variant *variant : *program->variants()) {
-      Status status = check_variant(*variant, root.blobs()->size(), texts);
-      if (!status.ok()) return status;
-    }
+  if (!names_rise(*program.variants())) {
+    return Status::error(Code::root_malformed,
+                         {"root: variant names of program ", name, " are not sorted and unique"});
+  }
+  for (const fb::Variant *variant : *program.variants()) {
+    Status status = check_variant(*variant, root.blobs()->size(), texts);
+    if (!status.ok()) return status;
   }
   return {};
 }
@@ -565,18 +565,48 @@ Status check_blob(const fb::Blob &blob, const Superblock &superblock, std::uint3
 }
 
 Status check_root(View bytes, const Superblock &superblock, const fb::Root **out) {
-  if (!verify_buffer(bytes, TableKind::root)) return root_error("not a buffer of the schema");
+  if (!verify_buffer(bytes, TableKind::root)) return no_buffer();
   const auto *root = flatbuffers::GetRoot<fb::Root>(bytes.data);
   if (Status status = check_root_blobs(*root->blobs(), superblock); !status.ok()) return status;
   if (Status status = check_targets(*root, superblock); !status.ok()) return status;
   if (root->texts() != nullptr && !texts_rise(*root->texts())) {
     return root_error("texts are not sorted and unique");
   }
+  if (root->programs()->size() > kMaxPrograms) {
+    return fault(Code::over_limit, "root: over 65,536 programs");
+  }
   SharedTexts texts(root->texts(), bytes.size);
-  if (Status status = check_programs(*root, &texts); !status.ok()) return status;
   if (Status status = check_tunings(*root, &texts); !status.ok()) return status;
   if (Status status = check_known_bad(*root, &texts); !status.ok()) return status;
   *out = root;
+  return {};
+}
+
+Status check_name(View bytes, const fb::Root &root, std::uint32_t index, std::string_view *out) {
+  static constexpr TableRule kName = {kProgram, 1};  // its first field
+  if (!Walk(bytes).table_at(place_of(bytes, root, index), kName)) return no_buffer();
+  *out = view(*root.programs()->Get(index)->name());
+  return {};
+}
+
+Status check_program(View bytes, const fb::Root &root, std::uint32_t index) {
+  if (!Walk(bytes).table_at(place_of(bytes, root, index), rule_of(TableKind::program))) {
+    return no_buffer();
+  }
+  SharedTexts texts(root.texts(), bytes.size);
+  return check_program(*root.programs()->Get(index), root, &texts);
+}
+
+Status check_programs(View bytes, const fb::Root &root) {
+  Walk walk(bytes);
+  for (std::uint32_t i = 0; i < root.programs()->size(); ++i) {
+    if (!walk.table_at(place_of(bytes, root, i), rule_of(TableKind::program))) return no_buffer();
+  }
+  if (!names_rise(*root.programs())) return root_error("program names are not sorted and unique");
+  SharedTexts texts(root.texts(), bytes.size);
+  for (const fb::Program *program : *root.programs()) {
+    if (Status status = check_program(*program, root, &texts); !status.ok()) return status;
+  }
   return {};
 }
 

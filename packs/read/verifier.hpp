@@ -20,7 +20,8 @@ enum class Kind : std::uint8_t {
   text,     // ended by a zero byte
   numbers,  // vector of numbers or structs
   texts,    // vector of texts
-  tables    // vector of tables
+  tables,   // vector of tables
+  later     // vector of tables that are not walked over with their parent
 };
 
 enum class TableKind : std::uint8_t {
@@ -57,10 +58,16 @@ bool verify_buffer(View bytes, TableKind root);
 // blobs.
 Status check_blob(const fb::Blob &blob, const Superblock &superblock, std::uint32_t bases);
 
-// Checks all rules except the hash of the bytes themselves. `bytes` must be aligned to 8; `out` is
-// set only on success and points into them. The size of `bytes` bounds the time and memory of later
-// steps, whatever the bytes say. The writer checks its own output here, too.
+// Checks all rules except the hash of the bytes themselves, and those of programs. `bytes` must be
+// aligned to 8; `out` is set only on success and points into them. The size of `bytes` bounds the
+// time and memory of later steps, whatever the bytes say.
 Status check_root(View bytes, const Superblock &superblock, const fb::Root **out);
+// Gets the name of program `index` of a root that passed, and checks nothing else of the program.
+Status check_name(View bytes, const fb::Root &root, std::uint32_t index, std::string_view *out);
+// Checks program `index`, but not whether its name is unique.
+Status check_program(View bytes, const fb::Root &root, std::uint32_t index);
+// Checks all programs: after this and check_root(), all rules but those of sections.
+Status check_programs(View bytes, const fb::Root &root);
 // `bases` is the number of the root's blobs.
 Status check_section(View bytes, const fb::TargetEntry &entry, const Superblock &superblock,
                      std::uint32_t bases);

@@ -229,14 +229,17 @@ Status BlobSource::read(Bytes *out) const {
 }
 
 Status read_contents(const std::shared_ptr<const Pack> &pack, Contents *out) {
+  ProgramRefs programs;
+  if (Status status = pack->programs(&programs); !status.ok()) return status;
   Contents contents;
   contents.producer = pack->schema().producer()->str();
-  for (const auto *program : *pack->schema().programs()) {
-    Program value{program->name()->str(), program->reference()->str(), {}, {}, {}, {}};
-    for (const auto *variant : *program->variants()) {
+  for (const ProgramRef program : programs) {
+    const fb::Program &schema = program.schema();
+    Program value{schema.name()->str(), schema.reference()->str(), {}, {}, {}, {}};
+    for (const auto *variant : *schema.variants()) {
       value.variants.push_back(read_variant(pack, *variant));
     }
-    read_hints(*program, &value);
+    read_hints(schema, &value);
     contents.programs.push_back(std::move(value));
   }
   for (std::size_t i = 0; i < pack->target_count(); ++i) {

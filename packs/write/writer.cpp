@@ -448,7 +448,9 @@ Status PackWriter::finish(const Contents &contents) {
   encode_superblock(superblock, bytes);
   if (Status s = decode_superblock(bytes, superblock.pack_size, &superblock); !s.ok()) return s;
   const fb::Root *checked = nullptr;
-  if (Status s = check_root(root, superblock, &checked); !s.ok()) return refused(std::move(s));
+  Status status = check_root(root, superblock, &checked);
+  if (status.ok()) status = check_programs(root, *checked);
+  if (!status.ok()) return refused(std::move(status));
   if (Status s = file_.rewrite_start({bytes, sizeof(bytes)}); !s.ok()) return s;
   return file_.commit(options_.is_synced);
 }

@@ -107,7 +107,9 @@ void kiln_pack_release(kiln_pack *pack) { delete pack; }
 
 void kiln_pack_kernels(const kiln_pack *pack, kiln_pack_kernel_function each, void *user) {
   if (pack == nullptr || each == nullptr) return;
-  for (const kiln::packs::ProgramRef program : pack->pack->programs()) {
+  kiln::packs::ProgramRefs programs;
+  if (!pack->pack->programs(&programs).ok()) return;
+  for (const kiln::packs::ProgramRef program : programs) {
     for (const kiln::packs::VariantRef variant : program.variants()) {
       for (const kiln::packs::KernelRef kernel : variant.kernels()) {
         // Names in a pack are NUL-terminated.
@@ -122,7 +124,9 @@ void kiln_pack_kernels(const kiln_pack *pack, kiln_pack_kernel_function each, vo
 
 uint64_t kiln_loader_program_hash(const kiln_loader *loader, const char *program) {
   if (loader == nullptr || program == nullptr) return 0;
-  return kiln::packs::program_hash(loader->loader->pack->find_program(program));
+  kiln::packs::ProgramRef found;
+  (void)loader->loader->pack->find_program(program, &found);  // null: malformed, or not there
+  return kiln::packs::program_hash(found);
 }
 
 kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
@@ -217,7 +221,9 @@ kiln_status kiln_prefetch(kiln_loader *loader, const char *const *programs, size
     names.push_back(std::string(programs[i]));
   }
   if (count == 0) {
-    for (const kiln::packs::ProgramRef program : loader->loader->pack->programs()) {
+    kiln::packs::ProgramRefs all;
+    if (Status e = loader->loader->pack->programs(&all); !e.ok()) return report_error(e, error);
+    for (const kiln::packs::ProgramRef program : all) {
       names.push_back(std::string(program.name()));
     }
   }

@@ -120,7 +120,8 @@ bool Report::has_compiled() const {
 double Report::estimate() const {
   const Rung *used = find_rung(rung);
   if (used != nullptr && !used->compiles && final != KILN_FINAL_NO) return 0;
-  const packs::VariantRef wanted = pack->find_variant(program, variant);
+  packs::VariantRef wanted;
+  if (!pack->find_variant(program, variant, &wanted).ok()) return -1;
   std::uint64_t longest = 0;
   for (std::size_t i = 0; used != nullptr && wanted && i < pack->target_count(); ++i) {
     packs::TargetRef target;

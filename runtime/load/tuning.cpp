@@ -165,7 +165,8 @@ class Measurements {
 
 Status choose_named(const packs::Pack &pack, const Device &device, const std::string &program,
                     const std::string &variant, Choice *out) {
-  const VariantRef found = pack.find_variant(program, variant);
+  VariantRef found;
+  if (Status s = pack.find_variant(program, variant, &found); !s.ok()) return s;
   if (!found) {
     return Status::error(Code::not_in_pack, {"program ", program, " has no variant ", variant});
   }
@@ -238,7 +239,8 @@ const char *size_class_name(SizeClass size_class) {
 Status choose_variant(const packs::Pack &pack, const Device &device, const std::string &program,
                       const std::string &variant, SizeClass wanted,
                       const std::vector<VariantRef> &failed, Choice *out) {
-  const packs::ProgramRef found = pack.find_program(program);
+  packs::ProgramRef found;
+  if (Status s = pack.find_program(program, &found); !s.ok()) return s;
   if (!found) {
     return Status::error(Code::not_in_pack, {"the pack has no program ", program});
   }

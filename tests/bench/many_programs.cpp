@@ -88,9 +88,10 @@ double hit_microseconds(const packs::Pack &pack, int number) {
   const std::string source = source_of(number);
   const auto start = Clock::now();
   const auto whole = source::whole_program(source, kOptions);
-  const packs::ProgramRef program = pack.find_program(whole->name);
+  packs::ProgramRef program;
   packs::TargetRef target;
-  const bool found = program && pack.find_target(kKey, &target).ok() && target &&
+  const bool found = pack.find_program(whole->name, &program).ok() && program &&
+                     pack.find_target(kKey, &target).ok() && target &&
                      target.find_binary(program.variants()[0].hash());
   const double took = 1e6 * seconds_since(start);
   if (!found) std::abort();

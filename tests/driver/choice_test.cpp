@@ -81,14 +81,16 @@ std::string whole_script() {
 // leaves the choice to Kiln.
 json choose_everywhere(const std::string &path, const std::string &variant) {
   std::shared_ptr<const packs::Pack> pack;
-  if (!packs::Pack::open_file(path.c_str(), &pack).ok()) throw std::runtime_error("no pack");
+  packs::ProgramRefs programs;
+  if (!packs::Pack::open_file(path.c_str(), &pack).ok() || !pack->programs(&programs).ok())
+    throw std::runtime_error("no pack");
   auto opencl = kiln::OpenCL::open();
   if (!opencl) throw std::runtime_error(opencl.error().message);
   json rows = json::array();
   for (std::size_t i = 0; i < *opencl->device_count(); ++i) {
     auto handle = opencl->device(i);
     const kiln::runtime::Device &device = *handle->get()->device;
-    for (const packs::ProgramRef program : pack->programs()) {
+    for (const packs::ProgramRef program : programs) {
       kiln::runtime::Choice choice;
       const auto error =
           kiln::runtime::choose_variant(*pack, device, std::string(program.name()), variant,

@@ -275,4 +275,23 @@ inline void rehash_superblock(Bytes *pack) {
   for (unsigned i = 0; i < 8; ++i) (*pack)[56 + i] = static_cast<std::uint8_t>(hash >> (8 * i));
 }
 
+// The fault of opening a pack, or of its programs.
+inline Code fault_of_pack(const Bytes &pack) {
+  PackPointer out;
+  const Code fault = open(pack, &out).code;
+  CHECK((out == nullptr) == (fault != Code::ok));
+  if (fault != Code::ok) return fault;
+  // Each program alone is judged as all are, but for the order of their names.
+  packs::ProgramRefs programs;
+  const Status all = out->programs(&programs);
+  if (all.ok()) {
+    for (const packs::ProgramRef program : programs) {
+      packs::ProgramRef found;
+      CHECK(out->find_program(program.name(), &found).ok());
+      CHECK(found == program);
+    }
+  }
+  return all.code;
+}
+
 }  // namespace kiln::test

@@ -7,20 +7,13 @@ using namespace kiln::test;
 
 namespace {
 
-Code fault_of_image(const Bytes &bytes) {
-  PackPointer pack;
-  const Code fault = open(bytes, &pack).code;
-  CHECK((pack == nullptr) == (fault != Code::ok));
-  return fault;
-}
-
-Code fault_of(const ForgedRoot &root) { return fault_of_image(Forge().finish(root)); }
+Code root_fault(const ForgedRoot &root) { return fault_of_pack(Forge().finish(root)); }
 
 Code tunings(std::vector<fb::Tuning> rows, std::vector<std::string> texts = {"", "a", "b"}) {
   ForgedRoot root;
   root.tunings = std::move(rows);
   root.texts = std::move(texts);
-  return fault_of(root);
+  return root_fault(root);
 }
 
 // The fault of one row after `spoil`.
@@ -34,7 +27,7 @@ Code spoiled(Spoil spoil) {
 }  // namespace
 
 TEST_CASE("empty vectors of records are as good as none", "[forged]") {
-  CHECK(fault_of({}) == Code::ok);
+  CHECK(root_fault({}) == Code::ok);
 }
 
 TEST_CASE("tunings must rise by kernel, size class and device", "[forged]") {
@@ -94,7 +87,7 @@ TEST_CASE("a kernel has no parameters or one for each argument", "[forged]") {
   const auto parameters = [](std::vector<fb::Parameter> rows) {
     ForgedRoot root;
     root.programs[0].variants[0].parameters = std::move(rows);
-    return fault_of(root);
+    return root_fault(root);
   };
   const auto one = [&](std::uint32_t name, std::uint32_t type, std::uint8_t space,
                        std::uint8_t access, std::uint8_t qualifiers, std::uint8_t reserved) {
@@ -119,9 +112,9 @@ TEST_CASE("parameters share their texts, but not very long ones", "[forged]") {
   variant.parameters = {fb::Parameter(1, 1, 0, 0, 0, 0, 0)};
   variant.kernels.clear();
   for (int i = 0; i < 8; ++i) variant.kernels.push_back("k" + std::to_string(i));
-  CHECK(fault_of(root) == Code::ok);
+  CHECK(root_fault(root) == Code::ok);
   variant.kernels.push_back("k8");
-  CHECK(fault_of(root) == Code::over_limit);
+  CHECK(root_fault(root) == Code::over_limit);
 }
 
 TEST_CASE("texts must rise", "[forged]") {
@@ -186,7 +179,7 @@ TEST_CASE("records that are not aligned are refused", "[forged]") {
     misaligned += place % 8 != 0 ? 1 : 0;
     // The values are wrong, too; the reader looks at them only where the offset is aligned.
     const Bytes image = Forge().finish(bytes);
-    CHECK(fault_of_image(image) == (place % 8 != 0 ? Code::root_malformed : Code::out_of_bounds));
+    CHECK(fault_of_pack(image) == (place % 8 != 0 ? Code::root_malformed : Code::out_of_bounds));
   }
   CHECK(misaligned == 1);
 }
@@ -199,12 +192,12 @@ TEST_CASE("a known-bad note's texts are among the root's, and not shared without
   };
   ForgedRoot root;
   root.known_bad = {note(2), note(0)};
-  CHECK(fault_of(root) == Code::ok);
+  CHECK(root_fault(root) == Code::ok);
   root.known_bad = {note(0), note(3)};
-  CHECK(fault_of(root) == Code::out_of_bounds);
+  CHECK(root_fault(root) == Code::out_of_bounds);
   root.texts = {"", std::string(100'000, 'x')};
   root.known_bad.assign(16, note(1));
-  CHECK(fault_of(root) == Code::ok);
+  CHECK(root_fault(root) == Code::ok);
   root.known_bad.assign(18, note(1));
-  CHECK(fault_of(root) == Code::over_limit);
+  CHECK(root_fault(root) == Code::over_limit);
 }

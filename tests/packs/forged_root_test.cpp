@@ -18,13 +18,6 @@ namespace {
 
 constexpr std::uint64_t kMax = ~std::uint64_t{0};
 
-Code fault_of(const Bytes &pack) {
-  PackPointer out;
-  const Code fault = open(pack, &out).code;
-  CHECK((out == nullptr) == (fault != Code::ok));
-  return fault;
-}
-
 // A pack with one raw blob of 100 bytes and two targets; `spoil` changes the root's values.
 template <typename Spoil>
 Code spoiled_root(Spoil spoil) {
@@ -36,7 +29,7 @@ Code spoiled_root(Spoil spoil) {
     std::swap(root.targets[0], root.targets[1]);
   }
   spoil(&root);
-  return fault_of(forge.finish(root));
+  return fault_of_pack(forge.finish(root));
 }
 
 template <typename Spoil>
@@ -62,7 +55,7 @@ Code spoiled_variant(Spoil spoil) {
   return spoiled_root([&](ForgedRoot *root) { spoil(&root->programs[0].variants[0]); });
 }
 
-Code finished(const Bytes &root) { return fault_of(Forge().finish(root)); }
+Code finished(const Bytes &root) { return fault_of_pack(Forge().finish(root)); }
 
 flatbuffers::Offset<fb::Variant> forge_variant(
     flatbuffers::FlatBufferBuilder &builder, const std::string &name,
@@ -233,6 +226,37 @@ TEST_CASE("programs and variants must have rising names", "[forged]") {
   }
 }
 
+TEST_CASE("a program is judged when it is used, and it alone", "[forged]") {
+  ForgedRoot root;
+  root.programs = {{"a", {{}}}, {"b", {{}}}, {"c", {{}}}};
+  root.programs[1].variants[0].role = 255;
+  const Bytes bytes = Forge().finish(forge(root));
+  const PackPointer pack = opened(bytes);
+  ProgramRef found;
+  for (int i = 0; i < 2; ++i) {
+    for (const char *good : {"a", "c"}) {
+      CHECK(pack->find_program(good, &found).ok());
+      CHECK(found.name() == good);
+    }
+    CHECK(pack->find_program("bb", &found).ok());
+    CHECK_FALSE(found);
+    CHECK(pack->find_program("b", &found).code == Code::root_malformed);
+    CHECK_FALSE(found);
+    ProgramRefs all;
+    CHECK(pack->programs(&all).code == Code::root_malformed);
+    CHECK(all.size() == 0);
+  }
+  // Of a name that lies outside, nothing is read.
+  const std::uint32_t offset = 0x7ffffffc;
+  Bytes outside = forge(root);
+  const auto *programs = flatbuffers::GetRoot<fb::Root>(outside.data())->programs();
+  std::memcpy(outside.data() + (programs->Data() - outside.data()) + sizeof(offset), &offset,
+              sizeof(offset));
+  const Bytes spoiled = Forge().finish(outside);
+  CHECK(opened(spoiled)->find_program("b", &found).code == Code::root_malformed);
+  CHECK(opened(spoiled)->find_program("a", &found).code == Code::root_malformed);
+}
+
 TEST_CASE("a variant has kernels with names of their own", "[forged]") {
   const auto kernels = [](std::vector<std::string> names) {
     return spoiled_variant([&](ForgedVariant *variant) { variant->kernels = names; });
@@ -317,7 +341,8 @@ TEST_CASE("more programs, variants, targets or tables than the limits are refuse
   ForgedRoot variants;
   variants.programs[0].variants.resize(65537);
   CHECK(finished(forge(variants)) == Code::over_limit);
-  CHECK(finished(crowded(65537, 1, 1)) == Code::root_malformed);
+  CHECK(finished(crowded(65536, 1, 1)) == Code::root_malformed);
+  CHECK(finished(crowded(65537, 1, 1)) == Code::over_limit);
   CHECK(finished(crowded(1, 65537, 1)) == Code::root_malformed);
   CHECK(finished(crowded(1, 1, 1000000)) == Code::root_malformed);
   CHECK(finished(crowded(1000, 1000, 1)) == Code::root_malformed);
@@ -337,7 +362,7 @@ TEST_CASE("what a pack costs to open and to read is bounded by its size", "[forg
       target.key_hash = section.key_hash + i;
       root.targets.push_back(target);
     }
-    return fault_of(forge.finish(root));
+    return fault_of_pack(forge.finish(root));
   };
   CHECK(sharing(1) == Code::ok);
   CHECK(sharing(1000) == Code::over_limit);
@@ -383,7 +408,8 @@ TEST_CASE("the cost of refusing what claims to be much", "[.cost]") {
       getrusage(RUSAGE_SELF, &before);
       const auto start = std::chrono::steady_clock::now();
       PackPointer out;
-      const bool refused = !open(pack, &out).ok();
+      ProgramRefs programs;
+      const bool refused = !open(pack, &out).ok() || !out->programs(&programs).ok();
       const std::chrono::duration<double, std::milli> spent =
           std::chrono::steady_clock::now() - start;
       getrusage(RUSAGE_SELF, &after);

@@ -38,7 +38,7 @@ std::string embedded(const TemporaryFolder &folder, std::size_t lead, std::size_
 
 std::vector<std::string> names_of(const Pack &pack) {
   std::vector<std::string> names;
-  for (const ProgramRef program : pack.programs()) {
+  for (const ProgramRef program : programs_of(pack)) {
     names.emplace_back(program.name());
     for (const VariantRef variant : program.variants()) names.emplace_back(variant.name());
   }
@@ -229,10 +229,10 @@ TEST_CASE("targets, variants and binaries are found, and absent ones are not", "
   TargetRef section;
   CHECK(pack->find_target("no such key", &section).ok());
   CHECK_FALSE(section);
-  CHECK(pack->find_variant("blur", "wide"));
-  CHECK_FALSE(pack->find_variant("blur", "plain"));
-  CHECK_FALSE(pack->find_variant("blu", "wide"));
-  CHECK_FALSE(pack->find_variant("", ""));
+  CHECK(variant_of(*pack, "blur", "wide"));
+  CHECK_FALSE(variant_of(*pack, "blur", "plain"));
+  CHECK_FALSE(variant_of(*pack, "blu", "wide"));
+  CHECK_FALSE(variant_of(*pack, "", ""));
   for (const Target &target : sample().targets) {
     REQUIRE(pack->find_target(target.key, &section).ok());
     for (const Binary &binary : target.binaries) {

@@ -299,6 +299,20 @@ inline PackPointer opened(Bytes &&bytes) {
   return {kept, kept->pack.get()};
 }
 
+inline packs::ProgramRefs programs_of(const packs::Pack &pack) {
+  packs::ProgramRefs programs;
+  REQUIRE(pack.programs(&programs).ok());
+  return programs;
+}
+
+// Null if the pack has none.
+inline packs::VariantRef variant_of(const packs::Pack &pack, std::string_view program,
+                                    std::string_view variant) {
+  packs::VariantRef found;
+  REQUIRE(pack.find_variant(program, variant, &found).ok());
+  return found;
+}
+
 inline Contents contents_of(const PackPointer &pack) {
   Contents contents;
   const Status status = packs::read_contents(pack, &contents);

@@ -127,7 +127,7 @@ TEST_CASE("an empty pack can be written and read", "[writer]") {
   const Bytes bytes = written({});
   const PackPointer pack = opened(bytes);
   CHECK(pack->target_count() == 0);
-  CHECK_FALSE(pack->find_variant("a", "b"));
+  CHECK_FALSE(variant_of(*pack, "a", "b"));
   TargetRef section;
   CHECK(pack->find_target("", &section).ok());
   CHECK_FALSE(section);
@@ -168,14 +168,14 @@ TEST_CASE("a blob that two targets and the root use is stored once", "[writer]")
       }
     }
   }
-  const VariantRef scalar = pack->find_variant("blur", "scalar");
+  const VariantRef scalar = variant_of(*pack, "blur", "scalar");
   REQUIRE(scalar);
   REQUIRE(offsets.size() == 2);
   CHECK(offsets[0] == offsets[1]);
   CHECK(pack->blob(scalar.il32()).offset() == offsets[0]);
   CHECK(std::search(bytes.begin(), bytes.end(), shared.begin(), shared.end()) != bytes.end());
   // Both variants of the program have one source, and one entry for it.
-  CHECK(pack->find_variant("blur", "wide").source() == scalar.source());
+  CHECK(variant_of(*pack, "blur", "wide").source() == scalar.source());
 }
 
 TEST_CASE("blobs, sections and the root lie at multiples of 64", "[writer]") {

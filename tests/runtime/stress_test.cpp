@@ -159,7 +159,9 @@ packs::Bytes exact_pack(kiln_device *device, const char *base) {
     packs::Bytes binary;
     require(runtime::program_binary(*device->device, kiln_program_cl(program.get()), &binary).ok(),
             "the driver's binary");
-    const packs::Digest hash = opened->find_variant(choice.program, choice.variant).hash();
+    packs::VariantRef variant;
+    require(opened->find_variant(choice.program, choice.variant, &variant).ok(), "the variant");
+    const packs::Digest hash = variant.hash();
     const auto same = [&](const packs::Binary &other) { return other.variant == hash; };
     if (std::any_of(target.binaries.begin(), target.binaries.end(), same)) continue;
     target.binaries.push_back(

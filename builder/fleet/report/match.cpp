@@ -21,7 +21,9 @@ bool offers(const runtime::Rung &rung, const runtime::Wanted &wanted) {
 // Without capabilities neither requirements nor compilers can be judged: only the target's binaries
 // tell, since they were built for such a device.
 FleetLoad load_by_identity(const runtime::Loader &loader, const std::string &program) {
-  for (const VariantRef variant : loader.pack->find_program(program).variants()) {
+  packs::ProgramRef found;
+  if (!loader.pack->find_program(program, &found).ok() || !found) return FleetLoad::unknown;
+  for (const VariantRef variant : found.variants()) {
     if (offers(*runtime::find_rung(KILN_RUNG_EXACT), {loader, program, variant})) {
       return FleetLoad::exact;
     }

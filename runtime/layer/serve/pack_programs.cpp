@@ -97,7 +97,11 @@ struct Found {
 Found find_pack(const std::string &name, const kiln_device &device) {
   Found first;
   for (kiln_pack *pack : all_packs()) {
-    const packs::ProgramRef program = pack->pack->find_program(name);
+    packs::ProgramRef program;
+    if (!pack->pack->find_program(name, &program).ok()) {
+      if (first.pack == nullptr) first.pack = pack;  // the load says what is wrong with it
+      continue;
+    }
     if (!program) continue;
     bool is_compilable = true;
     for (const packs::VariantRef variant : program.variants()) {
@@ -134,7 +138,9 @@ const PartOf &packed_links() {
   static const PartOf &links = *[] {
     auto *found = new PartOf;
     for (const kiln_pack *pack : all_packs()) {
-      for (const packs::ProgramRef program : pack->pack->programs()) {
+      packs::ProgramRefs programs;
+      if (!pack->pack->programs(&programs).ok()) continue;
+      for (const packs::ProgramRef program : programs) {
         add_parts(*pack->pack, program, found);
       }
     }
@@ -206,8 +212,10 @@ kiln_loader *open_loader(kiln_pack *pack, kiln_device *device, cl_context contex
 
 // An application's source is compiled by way of IL only if KILN_RUNG says so; its IL always is.
 unsigned flags_for(const kiln_pack &pack, const std::string &name) {
-  const packs::VariantRefs variants = pack.pack->find_program(name).variants();
-  const bool is_il = variants.size() != 0 && variants[0].source() == 0;
+  packs::ProgramRef program;
+  (void)pack.pack->find_program(name, &program);
+  const bool is_il =
+      program && program.variants().size() != 0 && program.variants()[0].source() == 0;
   unsigned flags = settings().above_rung;
   if (!is_il && settings().rung != "il") flags |= KILN_LOAD_NO_IL;
   if (settings().require != Require::nothing) flags |= KILN_LOAD_NO_SOURCE;

@@ -33,7 +33,9 @@ void find(const kiln_dropin_pack &pack, const kiln_dropin_target *target, const 
 
 void read_all(const kiln_dropin_pack &pack, const Pack &full) {
   static const kiln_dropin_device device = {};
-  for (const ProgramRef program : full.programs()) {
+  ProgramRefs programs;
+  if (!full.programs(&programs).ok()) return;
+  for (const ProgramRef program : programs) {
     const std::string name(program.name());
     for (const VariantRef variant : program.variants()) {
       const std::string of(variant.name());

@@ -3,6 +3,7 @@
 // Hashes are repaired, so that the mutations come past them.
 #include "tests/fuzz/targets/target.hpp"
 
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -26,6 +27,14 @@ void read_all(const std::shared_ptr<const Pack> &pack) {
   for (std::size_t i = 0; i < pack->target_count(); ++i) {
     TargetRef section;
     (void)pack->target(i, &section);
+  }
+  ProgramRefs programs;
+  const bool all = pack->programs(&programs).ok();
+  VariantRef variant;
+  (void)pack->find_variant("scale", "plain", &variant);
+  for (std::uint32_t i = 0; all && i < programs.size(); ++i) {
+    ProgramRef found;  // judged alone as with the others
+    if (!pack->find_program(programs[i].name(), &found).ok() || found != programs[i]) std::abort();
   }
   Contents contents;
   (void)read_contents(pack, &contents);

@@ -75,7 +75,8 @@ Answer dropin_answer(const Bytes &pack_bytes, const Question &question) {
 }
 
 packs::BlobRef full_blob(const Pack &pack, const Question &question) {
-  const packs::VariantRef variant = pack.find_variant(question.program, question.variant);
+  packs::VariantRef variant;
+  REQUIRE(pack.find_variant(question.program, question.variant, &variant).ok());
   if (!variant) return {};
   switch (question.form) {
     case KILN_DROPIN_IL32: return pack.blob(variant.il32());
@@ -104,7 +105,8 @@ std::optional<Bytes> full_answer(const Pack &pack, const Question &question) {
 // may leave the pack, which the address sanitizer sees.
 void compare_readers(const Bytes &bytes, const std::vector<Question> &asked) {
   PackPointer pack;
-  const bool sound = open(bytes, &pack).ok();
+  packs::ProgramRefs programs;
+  const bool sound = open(bytes, &pack).ok() && pack->programs(&programs).ok();
   for (const Question &question : asked) {
     const Answer answer = dropin_answer(bytes, question);
     if (!sound) continue;

@@ -31,8 +31,8 @@ class Pack {
  public:
   ~Pack();
 
-  // Opens a file: reads the superblock and the root, but no section and no blob. Sets `out` only on
-  // success.
+  // Opens a file: reads the superblock and the root, but no section and no blob, and checks no
+  // program. Sets `out` only on success.
   static Status open_file(const char *path, std::shared_ptr<const Pack> *out);
   // Opens `length` bytes from `offset` of a descriptor, which may be closed afterwards; fewer if
   // the file ends earlier.
@@ -48,11 +48,12 @@ class Pack {
   Status open_again(std::shared_ptr<const NameCheck> check, std::shared_ptr<const Pack> *out) const;
 
   const Superblock &superblock() const { return superblock_; }
-  ProgramRefs programs() const { return ProgramRefs(root_->programs()); }  // by name
 
-  // Returns null if the pack has none of that name.
-  ProgramRef find_program(std::string_view program) const;
-  VariantRef find_variant(std::string_view program, std::string_view variant) const;
+  // Gets all programs, by name. Checks them at the first use.
+  Status programs(ProgramRefs *out) const;
+  // Get null if the pack has none of that name. Check this program alone, at the first use.
+  Status find_program(std::string_view program, ProgramRef *out) const;
+  Status find_variant(std::string_view program, std::string_view variant, VariantRef *out) const;
 
   std::size_t target_count() const { return target_count_; }
   // Returns the XXH3-64 of a target's key; reads no section.
@@ -80,7 +81,7 @@ class Pack {
   // Returns the stored bytes of the root, which were checked when the pack was opened.
   View root_bytes() const;
 
-  // Returns the root; only for packs/ and its tests.
+  // Returns the root, whose programs may be read after programs(); only for packs/ and its tests.
   const fb::Root &schema() const { return *root_; }
 
  private:
@@ -102,7 +103,10 @@ class Pack {
   std::shared_ptr<const NameCheck> check_;         // null: names are not checked
   std::unique_ptr<std::uint8_t[]> own_root_;       // as stored; null for a pack in memory
   std::unique_ptr<std::uint8_t[]> unpacked_root_;  // null if the root is not in a frame
+  View root_view_;                                 // unpacked
   const fb::Root *root_ = nullptr;
+  // For each program, then for all of them: whether it was checked.
+  mutable std::unique_ptr<std::atomic<bool>[]> checked_;
   std::size_t target_count_ = 0;  // kept, since a caller may free the root before the pack
   // The checked sections, owned or in the caller's memory; null before their first use.
   mutable std::unique_ptr<std::atomic<const std::uint8_t *>[]> sections_;

@@ -84,7 +84,7 @@ class List {
     std::uint32_t index_;
   };
 
-  explicit List(const Vector *items) : items_(items) {}
+  explicit List(const Vector *items = nullptr) : items_(items) {}
 
   std::uint32_t size() const { return items_ == nullptr ? 0 : items_->size(); }
   Item operator[](std::uint32_t index) const {
