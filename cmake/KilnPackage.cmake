@@ -118,7 +118,7 @@ from packs."
 kiln_debian_package(kiln_python python3-kiln python
   "loads PyOpenCL programs from Kiln's packs"
   "A Python module for applications that use PyOpenCL and cannot run under
-Kiln's layer."
+Kiln's layer. With the package kiln it also makes and reads packs."
   DEPENDS "libkiln0 ${same}, python3"
   RECOMMENDS "python3-pyopencl"
   SUGGESTS "kiln ${same}"

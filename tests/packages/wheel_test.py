@@ -75,6 +75,10 @@ class Wheel(unittest.TestCase):
         self.assertEqual(text, f"{version} <class 'kiln._native.Error'>\n")
         self.assertEqual(run(SITE / "bin/kiln", "--version"), f"kiln {version}\n")
         run(sys.executable, "-B", SOURCE / "tests/consumer/use_module.py")
+        text = run(sys.executable, "-B", "-c", f"import kiln; kiln.compile({str(SOURCE)!r} + "
+                   "'/tests/consumer/add_one.toml', 'module.kiln'); "
+                   "print(kiln.Pack('module.kiln').programs[0]['name'])")
+        self.assertEqual(text, "add_one\n")
         self.assertIn(f"{SITE}/kiln/bin/libkiln_layer.so",
                       kiln("serve", "--print-env", "sh", "--overlay", WORK / "overlay"))
         kiln("compile", SOURCE / "tests/consumer/add_one.toml", "-o", WORK / "one.kiln")

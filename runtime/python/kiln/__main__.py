@@ -5,18 +5,17 @@ The program is the one inside this package, as in a wheel, else the first on the
 """
 
 import os
-import pathlib
-import shutil
 import sys
+
+from kiln import _packs
 
 
 def main():
     """Becomes the program, with the same arguments."""
-    program = pathlib.Path(__file__).resolve().parent / "bin" / "kiln"
-    found = str(program) if program.is_file() else shutil.which("kiln")
-    if found is None:
-        sys.exit("kiln: no such program inside this package or on the PATH: install the Debian "
-                 "package kiln, or a wheel of Kiln")
+    try:
+        found = _packs.program()
+    except _packs.Error as fault:
+        sys.exit(f"kiln: {fault}")
     os.execv(found, ["kiln", *sys.argv[1:]])
 
 

@@ -37,7 +37,14 @@ def _miss(report):
 
 
 class Error(Exception):
-    """What a call of the C interface failed with; as text, its message."""
+    """What a call of the C interface, or the program, failed with; as text, its message.
+
+    exit_code: the program's (`kiln --help`), or -N where signal N ended it; None without a program.
+    document: what the program printed with --json all the same, or None.
+    """
+
+    exit_code = None
+    document = None
 
 
 class _Details(ctypes.Structure):
