@@ -240,7 +240,8 @@ class Packages(unittest.TestCase):
         results = {"image_filter_c": "sharpened 640x480 pixels, 0 wrong",
                    "image_filter_cpp": "sharpened 640x480 pixels, 0 wrong",
                    "histogram": "counted 1000000 bytes: right",
-                   "makefile": "100000 numbers, 0 wrong"}
+                   "makefile": "100000 numbers, 0 wrong",
+                   "rust": "100000 numbers, 0 wrong"}
         self.assertEqual({path.name for path in examples.iterdir() if path.is_dir()},
                          {*results, "drop_in"})
         for name, expected in results.items():
@@ -249,6 +250,14 @@ class Packages(unittest.TestCase):
                 if name == "makefile":
                     run("make", "-C", folder, "CFLAGS=-Wall -Wextra -Werror")
                     program = (folder / "saxpy", folder / "saxpy.kiln")
+                elif name == "rust":
+                    if shutil.which("cargo") is None:
+                        self.skipTest("cargo is not here: the example rust was not built")
+                    run("kiln", "compile", "saxpy.cl", "-o", "saxpy.kiln", "--build-options",
+                        "-cl-std=CL1.2", cwd=folder)
+                    run("cargo", "build", "--offline", "--release", "--target-dir", folder / "target",
+                        cwd=folder, env={**os.environ, "RUSTFLAGS": "-D warnings"})
+                    program = (folder / "target/release/saxpy", folder / "saxpy.kiln")
                 else:
                     run(CMAKE, "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={USR}",
                         "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror",
@@ -261,6 +270,8 @@ class Packages(unittest.TestCase):
                     self.assertEqual(text.splitlines()[-1], expected)
                     if name == "image_filter_cpp":
                         self.assertIn('"rung": "exact"', text)
+                    if name == "rust":
+                        self.assertRegex(text, r"\n  exact: no target .+\n( .+\n)*  (il|source): loaded in ")
         if not here:
             self.skipTest("PoCL is not here: the examples were built and not run")
 
