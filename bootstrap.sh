@@ -14,7 +14,7 @@ usage: ./bootstrap.sh build | demo | quick | test | lab | check GROUP... | relea
          them on a photograph, show what a start costs
   quick  build for development (preset dev) and run the quick tests
   test   build; test what an ordinary change can break, on Debian's own drivers
-  lab    the same set-up; bring the laboratory (drivers of other Debian suites, about 700 MB once,
+  lab    the same set-up; bring the laboratory (drivers of other Debian suites, about 750 MB once,
          kept in ~/.cache/kiln), test fleets, applications and packages
   check  the rest, in groups; `all` is each of them, `next` the one whose turn it is by the number of
          commits:

@@ -22,6 +22,9 @@ import unittest
 
 from commands import run, run_tests
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
+import registry  # pylint: disable=wrong-import-position
+
 BUILD, CMAKE, CPACK, WORK = (*(pathlib.Path(word).resolve() for word in sys.argv[1:5]),)
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 CONSUMER = SOURCE / "tests" / "consumer"
@@ -73,6 +76,17 @@ def cached(name):
     """A value of the build's cache."""
     text = (BUILD / "CMakeCache.txt").read_text(encoding="utf-8")
     return re.search(rf"^{name}:\w+=(.*)$", text, re.MULTILINE)[1]
+
+
+def julia():
+    """This machine's Julia or, since Debian 12 has none, the laboratory's: the program, and the folders
+    of its libraries; None if there is neither."""
+    program = shutil.which("julia")
+    if program:
+        return program, []
+    usr = registry.folder("julia", "dev") / "usr"
+    libraries = usr / "lib/x86_64-linux-gnu"
+    return (usr / "bin/julia", [libraries / "julia", libraries]) if usr.is_dir() else None
 
 
 def pocl_is_here():
@@ -241,23 +255,33 @@ class Packages(unittest.TestCase):
                    "image_filter_cpp": "sharpened 640x480 pixels, 0 wrong",
                    "histogram": "counted 1000000 bytes: right",
                    "makefile": "100000 numbers, 0 wrong",
-                   "rust": "100000 numbers, 0 wrong"}
+                   "rust": "100000 numbers, 0 wrong",
+                   "julia": "100000 numbers, 0 wrong"}
         self.assertEqual({path.name for path in examples.iterdir() if path.is_dir()},
                          {*results, "drop_in"})
         for name, expected in results.items():
             with self.subTest(name):
-                folder = examples / name
+                folder, variables = examples / name, dict(os.environ)
+                if name in ("rust", "julia"):
+                    run("kiln", "compile", "saxpy.cl", "-o", "saxpy.kiln", "--build-options",
+                        "-cl-std=CL1.2", cwd=folder)
                 if name == "makefile":
                     run("make", "-C", folder, "CFLAGS=-Wall -Wextra -Werror")
                     program = (folder / "saxpy", folder / "saxpy.kiln")
                 elif name == "rust":
                     if shutil.which("cargo") is None:
                         self.skipTest("cargo is not here: the example rust was not built")
-                    run("kiln", "compile", "saxpy.cl", "-o", "saxpy.kiln", "--build-options",
-                        "-cl-std=CL1.2", cwd=folder)
                     run("cargo", "build", "--offline", "--release", "--target-dir", folder / "target",
-                        cwd=folder, env={**os.environ, "RUSTFLAGS": "-D warnings"})
+                        cwd=folder, env={**variables, "RUSTFLAGS": "-D warnings"})
                     program = (folder / "target/release/saxpy", folder / "saxpy.kiln")
+                elif name == "julia":
+                    found = julia()
+                    if found is None:
+                        self.skipTest("Julia is not here: the example julia was not run")
+                    variables["JULIA_DEPOT_PATH"] = str(WORK / "depot")
+                    variables["LD_LIBRARY_PATH"] += "".join(f":{path}" for path in found[1])
+                    program = (found[0], "--startup-file=no", folder / "saxpy.jl",
+                               folder / "saxpy.kiln")
                 else:
                     run(CMAKE, "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={USR}",
                         "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror",
@@ -266,11 +290,11 @@ class Packages(unittest.TestCase):
                     run(CMAKE, "--build", folder / "build")
                     program = (folder / "build" / re.sub("_c(pp)?$", "", name),)
                 if here:
-                    text = run(*program)
+                    text = run(*program, env=variables)
                     self.assertEqual(text.splitlines()[-1], expected)
                     if name == "image_filter_cpp":
                         self.assertIn('"rung": "exact"', text)
-                    if name == "rust":
+                    if name in ("rust", "julia"):
                         self.assertRegex(text, r"\n  exact: no target .+\n( .+\n)*  (il|source): loaded in ")
         if not here:
             self.skipTest("PoCL is not here: the examples were built and not run")

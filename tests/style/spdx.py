@@ -13,7 +13,7 @@ from tracked import GENERATED, ROOT, listed
 LICENCES = {"Apache License": "Apache-2.0", "MIT License": "MIT", "BSD 3-Clause": "BSD-3-Clause",
             "BSD 2-Clause": "BSD-2-Clause"}
 # Not OpenCL C, whose bytes are what packs are made of.
-SUFFIXES = {".java", ".c", ".h", ".cpp", ".hpp", ".py", ".rs", ".sh", ".cmake", ".fbs"}
+SUFFIXES = {".java", ".c", ".h", ".cpp", ".hpp", ".py", ".jl", ".rs", ".sh", ".cmake", ".fbs"}
 
 CPP_FOLDERS = ("builder", "packs", "runtime")
 
