@@ -224,6 +224,7 @@ run_tests() {
 make_release() {
   say "Fetching the libraries of a release (cached)"
   python3 tests/lab/lab.py fetch --check release
+  python3 tests/lab/lab.py fetch bookworm-arm64  # whose libraries `lab` uses, too
   say "Making dist/"
   python3 -B cmake/release/release.py dist "$@"
 }

@@ -44,7 +44,9 @@ foreach(kind EXE SHARED MODULE)
   set(CMAKE_${kind}_LINKER_FLAGS_INIT "-fuse-ld=lld -pthread -static-libstdc++ -static-libgcc")
 endforeach()
 
-# No path of this machine in what is built.
+# No path of this machine in what is built, nor the room that a build folder's path leaves in a library
+# when installing takes it out.
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 get_filename_component(source ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
 foreach(language C CXX)
   set(CMAKE_${language}_FLAGS_INIT
