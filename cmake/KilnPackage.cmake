@@ -115,6 +115,7 @@ driver. It records the programs that the application builds, or serves them
 from packs."
   RECOMMENDS "${loader}"
   SUGGESTS "kiln ${same}")
+set(CPACK_DEBIAN_KILN_LAYER_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_LIST_DIR}/debian/kiln-layer/postrm)
 kiln_debian_package(kiln_python python3-kiln python
   "loads PyOpenCL programs from Kiln's packs"
   "A Python module for applications that use PyOpenCL and cannot run under

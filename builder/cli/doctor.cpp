@@ -19,6 +19,7 @@
 #include "builder/process/child_result.hpp"
 #include "builder/process/run_tool.hpp"
 #include "builder/process/temporary_folder.hpp"
+#include "builder/under_layer/enabled_layer.hpp"
 #include "builder/under_layer/overlay_folder.hpp"
 #include "builder/under_layer/report_sum.hpp"
 #include "kiln/packs/pack_folder.hpp"
@@ -189,6 +190,31 @@ bool look_at_layer(const builder::LoaderChoice &loader, const Result<std::string
   return reached;
 }
 
+// Tells for whom the layer is enabled, and whether this session began before that.
+void look_at_enabled(Findings *findings) {
+  json files = json::array();
+  const std::vector<std::string> here = listed_paths(variable("OPENCL_LAYERS"));
+  for (const builder::EnablingFile &file : builder::enabled_layers()) {
+    const bool is_user = file.whom == builder::EnabledFor::user;
+    const bool is_session = std::find(here.begin(), here.end(), file.layer) != here.end();
+    const bool is_list = file.path.ends_with(".lay");
+    files.push_back({{"path", file.path},
+                     {"layer", file.layer},
+                     {"user", is_user},
+                     {"session", is_list ? json(nullptr) : json(is_session)}});
+    findings->say(fmt::format("  enabled for {} by {}{}",
+                              is_user ? "this user" : "every user of this machine", file.path,
+                              is_list || is_session ? "" : "; this session began before that"));
+    std::error_code error;
+    if (!fs::is_regular_file(file.layer, error)) {
+      findings->blame(fmt::format("{} names {}, which is not there: run 'kiln serve --disable{}'",
+                                  file.path, file.layer, is_user ? " --user" : ""));
+    }
+  }
+  if (files.empty()) findings->say("  not enabled: only what kiln serve starts has it");
+  findings->add("enabled", files);
+}
+
 // Counts the programs of a pack that have a binary for the device.
 std::size_t served_by(const packs::Contents &contents, const builder::DeviceInfo &device) {
   std::size_t programs = 0;
@@ -352,6 +378,7 @@ int run(LayerArguments arguments, bool as_json) {
   const auto devices = look_at_devices(&findings);
   const bool is_reached =
       look_at_layer(loader, layer, !devices.empty(), folder->path() + "/reached", &findings);
+  look_at_enabled(&findings);
   look_at_packs(arguments.packs, devices, &findings);
   look_at_overlay(arguments.overlay, &findings);
   look_at_variables(&findings);

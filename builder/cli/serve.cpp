@@ -18,6 +18,7 @@
 #include "builder/process/temporary_folder.hpp"
 #include "builder/sign/public_keys.hpp"
 #include "builder/under_layer/background_build.hpp"
+#include "builder/under_layer/enabled_layer.hpp"
 #include "builder/under_layer/past_layer.hpp"
 #include "builder/under_layer/report_sum.hpp"
 #include "kiln/packs/signatures.hpp"
@@ -32,6 +33,9 @@ constexpr std::chrono::minutes kEachLook{1};  // at what is noted, while an appl
 
 struct ServeArguments : LayerArguments {
   std::string print_form;  // print the variables in this form, and run nothing
+  bool enable = false;     // switch the layer on for every application, and run nothing
+  bool disable = false;
+  bool is_user = false;  // of this user alone
 };
 
 // Opens a pack of the options, unless it is a folder of packs.
@@ -140,7 +144,57 @@ Status check_gate(const ServeArguments &arguments) {
   return {};
 }
 
+// What --enable cannot do for every application at once.
+Status check_enabling(const ServeArguments &arguments, const builder::LoaderChoice &loader) {
+  if (!arguments.command.empty()) return {Code::bad_argument, "--enable runs no command"};
+  if (!arguments.overlay.empty() && !arguments.is_user) {
+    return {Code::bad_argument,
+            "an overlay belongs to one user: add --user, or name a folder for all with --shared"};
+  }
+  if (!loader.why_not.empty()) return {Code::no_opencl, loader.why_not};
+  if (!loader.preload.empty()) {
+    return {Code::no_opencl, builder::refusal_of(*loader.found) +
+                                 "; kiln serve puts another before it for one application alone"};
+  }
+  return {};
+}
+
+int enable(const ServeArguments &arguments) {
+  const auto loader = choose_loader();
+  if (!loader.ok()) return fail(loader.status());
+  if (Status s = check_enabling(arguments, *loader); !s.ok()) return fail(s);
+  auto variables = variables_of(arguments, *loader);
+  if (!variables.ok()) return fail(variables.status());
+  provision_served(arguments, true, &*variables);
+  const auto whom = arguments.is_user ? builder::EnabledFor::user : builder::EnabledFor::machine;
+  const auto written = builder::enable_layer(whom, *variables);
+  if (!written.ok()) return fail(written.status());
+  for (const std::string &path : *written) print("wrote " + path + "\n");
+  print(std::string(
+      "applications of sessions that begin from now on have the layer; 'kiln doctor' says so\n"));
+  return kDone;
+}
+
+int disable(const ServeArguments &arguments) {
+  const auto whom = arguments.is_user ? builder::EnabledFor::user : builder::EnabledFor::machine;
+  const auto removed = builder::disable_layer(whom);
+  if (!removed.ok()) return fail(removed.status());
+  for (const std::string &path : *removed) print("removed " + path + "\n");
+  if (removed->empty()) print(std::string("the layer was not enabled\n"));
+  return kDone;
+}
+
 int serve(ServeArguments arguments) {
+  if (arguments.is_user && !arguments.enable && !arguments.disable) {
+    return fail({Code::bad_argument, "--user goes with --enable or --disable"});
+  }
+  if (arguments.disable) return disable(arguments);
+  if (arguments.enable) {
+    auto keys = builder::read_public_key_lines(arguments.keys);
+    if (!keys.ok()) return fail(keys.status());
+    arguments.keys = *std::move(keys);
+    return enable(arguments);
+  }
   if (arguments.packs.empty() && arguments.overlay.empty() && arguments.shared.empty()) {
     return fail({Code::bad_argument,
                  "kiln serve needs --pack, --overlay or --shared; see 'kiln serve --help'"});
@@ -227,6 +281,20 @@ void add_serve(CLI::App &app, Command *command) {
                   "'systemd', 'desktop' or 'container'")
       ->type_name("FORM")
       ->check(CLI::IsMember(builder::environment_forms()).description(""));
+  CLI::Option *enabling =
+      sub->add_flag("--enable", arguments->enable,
+                    "Run nothing; have every application of this machine start with the layer, and "
+                    "with these packs and this folder")
+          ->excludes("--print-env")
+          ->excludes("--require")
+          ->excludes("--rung");
+  CLI::Option *disabling =
+      sub->add_flag("--disable", arguments->disable, "Take --enable back")->excludes(enabling);
+  sub->add_flag("--user", arguments->is_user, "With --enable and --disable: of this user alone");
+  for (CLI::Option *other : sub->get_options()) {
+    const std::string name = other->get_single_name();
+    if (other != disabling && name != "user" && name != "help") disabling->excludes(other);
+  }
   sub->callback([=] { *command = [=] { return serve(*arguments); }; });
 }
 

@@ -44,6 +44,13 @@ std::string before(const std::string &first, const char *name) {
   return rest == nullptr || *rest == '\0' ? first : first + ":" + rest;
 }
 
+// Adds the layer to a list, where it stands already if it is enabled for all applications.
+std::string behind(const std::string &layer, const std::string &others) {
+  if (others.empty()) return layer;
+  const bool is_listed = (":" + others + ":").find(":" + layer + ":") != std::string::npos;
+  return is_listed ? others : others + ":" + layer;
+}
+
 std::string for_shell(const Variables &variables) {
   std::string text;
   for (const auto &[name, value] : variables) {
@@ -55,7 +62,7 @@ std::string for_shell(const Variables &variables) {
 std::string for_environment_d(const Variables &variables) {
   std::string text;
   for (const auto &[name, value] : variables) {
-    text += fmt::format("{}={}\n", name, quoted(value, "\\\"$"));
+    text += fmt::format("{}={}\n", name, quoted(value, "\\\"", "$"));
   }
   return text;
 }
@@ -144,8 +151,7 @@ Result<Variables> layer_variables(const LayerEnvironment &environment) {
     if (!value.empty()) variables.emplace_back(name, value);
   };
   const char *others = std::getenv("OPENCL_LAYERS");
-  const bool alone = others == nullptr || *others == '\0';
-  add("OPENCL_LAYERS", alone ? environment.layer : others + (":" + environment.layer));
+  add("OPENCL_LAYERS", behind(environment.layer, others == nullptr ? "" : others));
   if (!environment.preload.empty()) add("LD_PRELOAD", before(environment.preload, "LD_PRELOAD"));
   add("KILN_SPOOL", environment.spool);
   add("KILN_PACK", packs);

@@ -206,6 +206,24 @@ class Packages(unittest.TestCase):
         refused = fails("kiln", "build", pack, "-o", WORK / "no.kiln", "--virtual", "amd.toml:none")
         self.assertIn(f"{USR}/share/kiln/virtual/amd.toml:", refused)
 
+    def test_a_machines_enabled_layer_goes_with_its_package(self):
+        package = self.packages["kiln-layer"]
+        run("dpkg-deb", "-e", package.path, WORK / "control")
+        root = WORK / "enabled"
+        layers, variables = root / "etc/OpenCL/layers/kiln.lay", root / "etc/environment.d/kiln.conf"
+
+        def left(event, *texts):
+            for path, text in zip((layers, variables), texts):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            run(WORK / "control/postrm", event, env={**os.environ, "DPKG_ROOT": str(root)})
+            return [path.exists() for path in (layers, variables)]
+
+        own = (f"/usr/{self.lib}/libkiln_layer.so\n", "# Written by 'kiln serve --enable'; ...\nA=\"b\"\n")
+        self.assertEqual(left("upgrade", *own), [True, True])
+        self.assertEqual(left("remove", *own), [False, False])
+        self.assertEqual(left("remove", "/opt/libkiln_layer.so\n", "A=\"b\"\n"), [True, True])
+
     def test_the_python_module_finds_its_libraries(self):
         modules = USR / "lib/python3/dist-packages"
         variables = {**os.environ, "PYTHONPATH": str(modules), "KILN_LIBRARY": ""}

@@ -128,7 +128,7 @@ TEST_CASE("a command is quoted only where a shell needs it", "[layer_environment
 
 TEST_CASE("each form quotes as its reader unquotes", "[layer_environment]") {
   CHECK(variables_text(kHard, "environment.d") ==
-        "KILN_A=\"a 'b' \\\"c\\\" \\\\ \\$HOME `d` 100% e\"\n");
+        "KILN_A=\"a 'b' \\\"c\\\" \\\\ $$HOME `d` 100% e\"\n");
   CHECK(variables_text(kHard, "container") ==
         "ENV KILN_A=\"a 'b' \\\"c\\\" \\\\ \\$HOME `d` 100% e\"\n");
   CHECK(variables_text(kHard, "systemd") ==
