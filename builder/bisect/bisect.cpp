@@ -85,7 +85,8 @@ class Bisection {
     const Observed plain = observe(variant_of(now), now.size, request_.device);
     if (plain.died()) {
       death_ = plain.child;
-      out_.finding = plain.child.reason().substr(0, plain.child.reason().find('\n'));
+      out_.finding = without_output(plain.child.reason());
+      out_.printed = plain.child.output;
     } else if (!plain.status.ok()) {
       return {Code::requirement, "the driver refuses the program: " + plain.status.message};
     } else if (!plain.has_results()) {
@@ -203,7 +204,10 @@ class Bisection {
     const packs::Variant variant = variant_of(now);
     Observed plain = observe(variant, now.size, request_.device);
     if (death_) {
-      return plain.died() && plain.child.end == death_->end && plain.child.code == death_->code;
+      const bool is_same =
+          plain.died() && plain.child.end == death_->end && plain.child.code == death_->code;
+      if (is_same) out_.printed = plain.child.output;
+      return is_same;
     }
     if (!plain.has_results()) return false;
     if (expected_) {
@@ -451,6 +455,9 @@ std::string bisect_report(const BisectResult &result, const packs::Program &prog
     add_planes("input", result.inputs, &text);
     add_planes("expected", result.expected, &text);
     add_planes("found", result.found, &text);
+  }
+  if (!result.printed.empty()) {
+    text += "\n## Output\n\nThe process that died printed:\n\n```\n" + result.printed + "\n```\n";
   }
   text +=
       fmt::format("\n## Source\n\nThe whole program, reduced from {} lines to {}.\n\n```c\n{}```\n",

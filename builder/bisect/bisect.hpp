@@ -32,6 +32,7 @@ struct BisectRequest {
 
 struct BisectResult {
   std::string finding{};  // a sentence without a full stop; empty: nothing is wrong
+  std::string printed{};  // by the process that died, if one did: the end of it
   // The name of a workaround with which it is right, else the label of a device where it is; empty:
   // not known.
   std::string right_with{};

@@ -27,6 +27,7 @@ void print_result(const BisectArguments &options, const builder::BisectResult &r
     return print(nlohmann::json{{"schema", 1},
                                 {"device", device},
                                 {"fault", result.finding},
+                                {"printed", result.printed},
                                 {"right_with", result.right_with},
                                 {"confirmed", result.is_confirmed},
                                 {"options", result.options},
@@ -83,9 +84,10 @@ int run(BisectArguments options) {
     all = std::max(all, lines);
     progress(fmt::format("{} left, try {}", count(lines, "line"), tries), all - lines, all);
   };
-  const auto result = builder::bisect(request);
+  auto result = builder::bisect(request);
   end_progress();
   if (!result.ok()) return fail(result.status());
+  result->printed = builder::printable(result->printed);
   print_result(options, *result, devices->front().label());
   if (result->finding.empty() || options.report.empty()) return kDone;
   const Status written = builder::write_whole_file(

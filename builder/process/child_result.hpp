@@ -51,6 +51,9 @@ struct ChildResult : ProcessExit {
   Status status() const;
 };
 
+// Returns ChildResult::reason(), or a message that ends with one, without the child's output.
+std::string without_output(const std::string &reason);
+
 // Limits of a child for one piece of work. A child that exceeds one is killed.
 struct CallLimits {
   constexpr CallLimits(std::chrono::milliseconds time, std::uint64_t bytes = 0)

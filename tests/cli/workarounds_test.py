@@ -5,8 +5,8 @@
     workarounds_test.py KILN TEST-DRIVER
 
 TEST-DRIVER is the scripted driver, with PoCL behind it. It computes nothing, dies, hangs, takes all
-memory or refuses a program, by its version and by the program's options. Mesa 22.3's llvmpipe, if it is
-here, ends each loop after 65,535 rounds by itself. Exit codes: 0 passed, 1 failed, 77 a driver or a tool
+memory or refuses a program, by its version and by the program's options. Mesa 22.3, if it is here, has two
+faults by itself: llvmpipe ends each loop after 65,535 rounds, and rusticl dies over a program's variable. Exit codes: 0 passed, 1 failed, 77 a driver or a tool
 is not installed.
 """
 
@@ -199,7 +199,9 @@ class Workarounds(unittest.TestCase):
         self.assert_right(between, "fleet.kiln", variant="plain")
         self.assert_right(self.device("11"), "fleet.kiln")
 
-    def test_a_fault_of_mesa_becomes_a_report(self):
+    def fault_of_mesa(self, fixture, program, variant):
+        """What the build of a fixture on Debian 12's rusticl did, and what became of it: the workaround, what
+        kiln bisect found, and its report."""
         scripted.need("libpocl.so.2")
         try:
             ctypes.CDLL("libRusticlOpenCL.so.1")
@@ -208,21 +210,39 @@ class Workarounds(unittest.TestCase):
         variables = {**scripted.use(self.folder, "libRusticlOpenCL.so.1"), "KILN_STORE": "none",
                      "RUSTICL_ENABLE": "llvmpipe"}
         (self.folder / "icd/pocl.icd").write_text("libpocl.so.2\n")
-        manifest = str(Path(__file__).with_name("fixtures") / "long_loop/sum.toml")
-        done = self.run_kiln("build", manifest, "-o", "sum.kiln", "--device", "*llvmpipe*",
+        manifest = str(Path(__file__).with_name("fixtures") / fixture)
+        done = self.run_kiln("build", manifest, "-o", "app.kiln", "--device", "*llvmpipe*",
                              "--json", variables=variables)
         if not json.loads(done.stdout)["worked_around"]:
-            self.skipTest("this Mesa runs long loops to their end")
-        self.assertEqual(self.one(json.loads(done.stdout))["workaround"], "-DBY_FOUR")
-        done = self.run_kiln("bisect", "sums", "--pack", "sum.kiln", "--variant", "loop", "--device",
-                             "*llvmpipe*", "--report", "report.md", "--json", variables=variables)
-        found = json.loads(done.stdout)
+            self.skipTest("this Mesa builds it rightly")
+        found = self.run_kiln("bisect", program, "--pack", "app.kiln", "--variant", variant, "--device",
+                              "*llvmpipe*", "--report", "report.md", "--json", variables=variables)
+        return (self.one(json.loads(done.stdout)), json.loads(found.stdout),
+                (self.folder / "report.md").read_text())
+
+    def test_a_long_loop_on_mesa_becomes_a_report(self):
+        built, found, report = self.fault_of_mesa("long_loop/sum.toml", "sums", "loop")
+        self.assertEqual(built["workaround"], "-DBY_FOUR")
         self.assertTrue(found["confirmed"])
-        self.assertEqual((found["size"], found["lines"]), ("1x1", 6), found)
-        report = (self.folder / "report.md").read_text()
+        self.assertEqual((found["size"], found["lines"], found["printed"]), ("1x1", 6, ""), found)
         for part in ("# rusticl ", "right on Portable Computing Language", "expected: 105000\n",
                      "argument 0, out: buffer of 1 x uint (4 bytes), zeros before the launch\n",
                      "argument 1, width: by value, 1\n", "found: 98301\n", found["text"]):
+            self.assertIn(part, report)
+        self.assertNotIn("## Output", report)
+
+    def test_a_death_of_rusticl_becomes_a_report(self):
+        """It builds a program with a variable of its own, and panics when a kernel of it is created."""
+        built, found, report = self.fault_of_mesa("program_variable/multiples.toml", "multiples",
+                                                  "variable")
+        self.assertEqual((built["workaround"], built["fault"]),
+                         ("-DNO_PROGRAM_VARIABLE", "loading and launching the new binary: crashed with "
+                                                   "signal 6 (Aborted)"))
+        self.assertEqual((found["fault"], found["size"], found["lines"]),
+                         ("crashed with signal 6 (Aborted)", "1x1", 3), found)
+        self.assertIn("global uint factor", found["text"])
+        self.assertIn("panicked", found["printed"])
+        for part in (": crashed with signal 6 (Aborted)\n", "## Output", "panicked", found["text"]):
             self.assertIn(part, report)
 
 
