@@ -3,8 +3,11 @@
 #include "builder/bisect/bisect.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <optional>
+
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -99,20 +102,21 @@ class Bisection {
     };
     if (!plain.died() && expected && is_expected(plain)) return {};
     const auto is_right = [&](const Observed &other) {
-      if (plain.died()) return !other.died();
-      return other.has_results() && differ(plain, other) && is_expected(other);
+      if (!other.has_results()) return plain.died() && !expected && other.status.ok();
+      return (plain.died() || differ(plain, other)) && is_expected(other);
     };
     std::vector<Workaround> all = workarounds_for(variant_of(now), request_.device);
     std::stable_partition(all.begin(), all.end(),
                           [](const Workaround &one) { return !one.is_other_text; });
     for (const Workaround &one : all) {
+      if (plain.died() && one.is_other_text) break;  // which would not be in the report
       if (!is_right(observe(one.variant, now.size, request_.device))) continue;
       out_.right_with = one.name;
       can_change_text_ = plain.died() || !one.is_other_text;
       break;
     }
     for (const DeviceInfo &other : request_.others) {
-      if (can_change_text_ || plain.died()) break;
+      if (can_change_text_) break;
       if (!is_right(observe(variant_of(now), now.size, other))) continue;
       out_.right_with = other.label();  // a workaround's text would not be in the report
       out_.is_device = can_change_text_ = true;
@@ -412,6 +416,18 @@ std::string launch_text(const Workload &workload, const packs::Variant &variant)
   return text;
 }
 
+// The variables of this process that name the driver, a line for each.
+std::string driver_variables(std::string prefix) {
+  for (char &c : prefix) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  std::string text;
+  for (char **entry = environ; *entry != nullptr; ++entry) {
+    if (std::string_view(*entry).starts_with(prefix + "_")) {
+      text += fmt::format("* Environment: `{}`\n", *entry);
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<BisectResult> bisect(const BisectRequest &request) {
@@ -428,13 +444,17 @@ Result<BisectResult> bisect(const BisectRequest &request) {
 std::string bisect_report(const BisectResult &result, const packs::Program &program,
                           const packs::Variant &variant, const DeviceInfo &device) {
   using runtime::Field;
-  const auto fact = [&](Field field) { return device.identity.text(field); };
+  const auto fact = [&](Field field) {
+    const std::string all = device.identity.text(field);
+    return all.substr(0, all.find_last_not_of(' ') + 1);
+  };
   std::string text =
       fmt::format("# {} {}: kernel `{}`: {}\n\n", fact(Field::platform_name),
                   fact(Field::driver_version), variant.kernels.front().name, result.finding);
-  text += fmt::format("* Platform: {}, {}\n", fact(Field::platform_name),
-                      fact(Field::platform_version));
-  text += fmt::format("* Device: {}\n", fact(Field::device_name));
+  text += fmt::format("* Platform: {} of {}, {}\n", fact(Field::platform_name),
+                      fact(Field::platform_vendor), fact(Field::platform_version));
+  text +=
+      fmt::format("* Device: {}, {}\n", fact(Field::device_name), fact(Field::opencl_c_version));
   text += fmt::format("* Driver version: {}\n", fact(Field::driver_version));
   const std::string &compiler = device.description.compiler;
   if (fact(Field::device_name).find(compiler) == std::string::npos) {
@@ -442,16 +462,25 @@ std::string bisect_report(const BisectResult &result, const packs::Program &prog
   }
   text += result.options.empty() ? "* Build options: none\n"
                                  : fmt::format("* Build options: `{}`\n", result.options);
+  text += driver_variables(device.description.profile);
+  const bool has_values = !result.found.empty();
   if (!result.right_with.empty()) {
-    text += fmt::format("* The same source is right {} {}{}.\n",
-                        result.is_device ? "on" : "with:", result.right_with,
-                        result.is_confirmed ? ", as an independent reference confirms" : "");
+    text += fmt::format("* {} {} {}.\n",
+                        has_values ? "The source below gives the expected values"
+                                   : "The program that it was reduced from is right",
+                        result.is_device ? "on" : "with:", result.right_with);
   }
-  if (result.is_guarded) text += "* clang warns of no variable without a value.\n";
+  if (result.is_confirmed && has_values) {
+    text += "* The program that it was reduced from also differs from an independent reference.\n";
+  }
+  if (result.is_guarded && has_values) {
+    text += "* clang finds no variable in it that is used without a value.\n";
+  }
+  text += "* Built from source, in a process with empty caches of the driver.\n";
   const auto workload = plan_workload(program, variant, result.size, {});
   if (workload.ok()) text += "\n## Launch\n\n" + launch_text(*workload, variant);
-  if (!result.found.empty()) {
-    text += "\n## Values\n\nWith the source below:\n\n";
+  if (has_values) {
+    text += "\n## Values\n\n";
     add_planes("input", result.inputs, &text);
     add_planes("expected", result.expected, &text);
     add_planes("found", result.found, &text);
@@ -459,9 +488,8 @@ std::string bisect_report(const BisectResult &result, const packs::Program &prog
   if (!result.printed.empty()) {
     text += "\n## Output\n\nThe process that died printed:\n\n```\n" + result.printed + "\n```\n";
   }
-  text +=
-      fmt::format("\n## Source\n\nThe whole program, reduced from {} lines to {}.\n\n```c\n{}```\n",
-                  result.lines_before, result.lines, result.text);
+  text += "\n## Source\n\nThe whole program, reduced from a larger one.\n\n```c\n" + result.text +
+          "```\n";
   return text;
 }
 

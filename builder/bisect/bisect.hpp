@@ -37,7 +37,7 @@ struct BisectResult {
   // not known.
   std::string right_with{};
   bool is_device = false;     // right_with is one
-  bool is_confirmed = false;  // a reference has the same results
+  bool is_confirmed = false;  // the variant itself was compared with a reference
   std::string options{};
   std::string text{};
   std::size_t lines_before = 0, lines = 0;  // by statement

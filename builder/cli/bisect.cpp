@@ -88,6 +88,7 @@ int run(BisectArguments options) {
   end_progress();
   if (!result.ok()) return fail(result.status());
   result->printed = builder::printable(result->printed);
+  result->printed.erase(result->printed.find_last_not_of('\n') + 1);
   print_result(options, *result, devices->front().label());
   if (result->finding.empty() || options.report.empty()) return kDone;
   const Status written = builder::write_whole_file(
