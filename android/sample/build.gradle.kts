@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Before it is built: kiln-0.1.0.aar in libs/ (docs/use/android.md), and
-//   kiln compile saxpy.cl --build-options -cl-std=CL1.2 -o src/main/assets/app.kiln
+//   kiln compile saxpy.cl --build-options -cl-std=CL1.2 -o base.kiln
+//   kiln pack slice base.kiln --compress none -o src/main/assets/app.kiln  # the AAR has no zstd
 plugins { id("com.android.application") version "8.5.0" }
 
 android {
