@@ -45,6 +45,14 @@ Status open_served(const std::string &path, std::shared_ptr<const packs::Pack> *
   return packs::Pack::open_file(path.c_str(), out);
 }
 
+Status check_packs(const ServeArguments &arguments) {
+  for (const std::string &path : arguments.packs) {
+    std::shared_ptr<const packs::Pack> pack;
+    if (Status s = open_served(path, &pack); !s.ok()) return s;
+  }
+  return {};
+}
+
 bool is_signed(const std::string &path) {
   std::shared_ptr<const packs::Pack> pack;
   std::vector<packs::Signature> signatures;
@@ -137,11 +145,7 @@ Status check_gate(const ServeArguments &arguments) {
     return {Code::bad_argument,
             fmt::format("--rung {} and --require {} exclude each other", rung, arguments.require)};
   }
-  for (const std::string &path : arguments.packs) {
-    std::shared_ptr<const packs::Pack> pack;
-    if (Status s = open_served(path, &pack); !s.ok()) return s;
-  }
-  return {};
+  return check_packs(arguments);
 }
 
 // What --enable cannot do for every application at once.
@@ -151,6 +155,7 @@ Status check_enabling(const ServeArguments &arguments, const builder::LoaderChoi
     return {Code::bad_argument,
             "an overlay belongs to one user: add --user, or name a folder for all with --shared"};
   }
+  if (Status s = check_packs(arguments); !s.ok()) return s;
   if (!loader.why_not.empty()) return {Code::no_opencl, loader.why_not};
   if (!loader.preload.empty()) {
     return {Code::no_opencl, builder::refusal_of(*loader.found) +
@@ -189,19 +194,15 @@ int serve(ServeArguments arguments) {
     return fail({Code::bad_argument, "--user goes with --enable or --disable"});
   }
   if (arguments.disable) return disable(arguments);
-  if (arguments.enable) {
-    auto keys = builder::read_public_key_lines(arguments.keys);
-    if (!keys.ok()) return fail(keys.status());
-    arguments.keys = *std::move(keys);
-    return enable(arguments);
-  }
-  if (arguments.packs.empty() && arguments.overlay.empty() && arguments.shared.empty()) {
+  if (!arguments.enable && arguments.packs.empty() && arguments.overlay.empty() &&
+      arguments.shared.empty()) {
     return fail({Code::bad_argument,
                  "kiln serve needs --pack, --overlay or --shared; see 'kiln serve --help'"});
   }
   auto keys = builder::read_public_key_lines(arguments.keys);
   if (!keys.ok()) return fail(keys.status());
   arguments.keys = *std::move(keys);
+  if (arguments.enable) return enable(arguments);
   if (arguments.command.empty() == arguments.print_form.empty()) {
     return fail({Code::bad_argument, arguments.command.empty()
                                          ? "kiln serve needs a command; see 'kiln serve --help'"

@@ -123,6 +123,9 @@ class Enabled(unittest.TestCase):
             done = self.kiln("serve", *words)
             self.assertEqual(done.code, 2, words)
             self.assertIn(why, done.error)
+        done = self.kiln("serve", "--enable", "--user", "--pack", "/nonexist")
+        self.assertEqual(done.code, 4)
+        self.assertIn("/nonexist: No such file", done.error)
         self.assertFalse(self.file.exists())
 
     def test_a_machine(self):

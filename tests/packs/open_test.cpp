@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening a pack: from a file, a descriptor, memory; what is not a pack; what is not touched.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <thread>
@@ -339,4 +343,21 @@ TEST_CASE("four threads use one pack at once", "[open]") {
     for (std::thread &thread : threads) thread.join();
     for (const auto &parts : seen) CHECK(parts == expected);
   }
+}
+
+// A benchmark of the pack that KILN_TEST_PACK names.
+TEST_CASE("the cost of opening a pack again", "[.open]") {
+  const char *path = std::getenv("KILN_TEST_PACK");
+  if (path == nullptr) KILN_SKIP("KILN_TEST_PACK names no pack");
+  std::vector<double> took;
+  for (int i = 0; i < 101; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    PackPointer pack;
+    REQUIRE(Pack::open_file(path, &pack).ok());
+    const std::chrono::duration<double, std::micro> spent =
+        std::chrono::steady_clock::now() - start;
+    took.push_back(spent.count());
+  }
+  std::nth_element(took.begin(), took.begin() + 50, took.end());
+  std::printf("opened again in %.1f us\n", took[50]);
 }
