@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 struct FleetArguments {
-  std::vector<std::string> packs, inventories, reports;
+  std::vector<std::string> packs, inventories, reports, earlier;
   std::optional<double> min;  // percent
   std::string html;
   std::string output;  // pack with the targets that the devices take; empty: none
@@ -71,6 +71,7 @@ int run(const FleetArguments &arguments) {
   std::vector<std::string> inputs = arguments.packs;
   inputs.insert(inputs.end(), arguments.inventories.begin(), arguments.inventories.end());
   inputs.insert(inputs.end(), arguments.reports.begin(), arguments.reports.end());
+  inputs.insert(inputs.end(), arguments.earlier.begin(), arguments.earlier.end());
   for (const std::string &output : {arguments.html, arguments.output}) {
     if (output.empty()) continue;
     if (Status s = check_output(output, inputs); !s.ok()) return fail(s);
@@ -86,8 +87,13 @@ int run(const FleetArguments &arguments) {
   }
   builder::Fleet fleet;
   if (Status s = read_fleet(arguments, &fleet); !s.ok()) return fail(s);
-  const auto report = builder::make_fleet_report(std::move(fleet), packs);
+  auto report = builder::make_fleet_report(std::move(fleet), packs);
   if (!report.ok()) return fail(report.status());
+  for (const std::string &path : arguments.earlier) {
+    auto earlier = builder::read_earlier_report(path);
+    if (!earlier.ok()) return fail(earlier.status());
+    report->earlier.push_back(std::move(*earlier));
+  }
   if (!arguments.html.empty()) {
     const Status s = builder::write_whole_file(arguments.html, builder::fleet_report_page(*report));
     if (!s.ok()) return fail(as_failed(s));
@@ -121,6 +127,8 @@ void add_fleet_report(CLI::App &app, Command *command) {
       ->required();
   add("--reports", &arguments->reports,
       "Reports of loads: deaths, refusals, first results, and which programs are used");
+  add("--earlier", &arguments->earlier,
+      "Earlier outputs of 'kiln fleet report --json', the oldest first: shows the share over time");
   sub->add_option("--min", arguments->min,
                   "Exit with 1 if a smaller share of the devices loads every program from an exact "
                   "binary")

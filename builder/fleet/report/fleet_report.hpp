@@ -68,6 +68,12 @@ struct DriverReports {
   Durations first_results;
 };
 
+// What an earlier report said of all devices.
+struct EarlierReport {
+  std::string name;  // of its file, without folder and ending
+  FleetShares shares{};
+};
+
 struct FleetReport {
   FleetWeight all;
   FleetShares shares{};
@@ -78,6 +84,7 @@ struct FleetReport {
   std::vector<UnusedPart> unused_programs;  // only if there are report lines
   std::size_t programs = 0;
   std::map<std::string, DriverReports> reports;  // by driver
+  std::vector<EarlierReport> earlier;            // the oldest first, as the caller ordered them
   std::uint64_t lines = 0, faults = 0;
   std::vector<std::string> first_faults;
 
@@ -88,6 +95,9 @@ struct FleetReport {
 // Makes the report. Completes the rows of `fleet` by identities of the packs' targets. Fails with
 // Code::bad_input if the inventories have no device, and as measure_pack() does.
 Result<FleetReport> make_fleet_report(Fleet fleet, const std::vector<FleetPack> &packs);
+
+// Reads what fleet_report_json() gave. Fails with Code::bad_input, the file named.
+Result<EarlierReport> read_earlier_report(const std::string &path);
 
 // Returns a line for each of the largest gaps, at most `most`, with the commands that fill it.
 std::string gaps_text(const FleetReport &report, std::size_t most);

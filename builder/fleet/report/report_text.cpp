@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fleet's report as text, as JSON and as a page.
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "builder/base/progress_text.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/fleet/report/fleet_report.hpp"
 #include "builder/inspect/printable.hpp"
 #include "fleet_page.h"
@@ -67,17 +71,31 @@ std::string more_text(std::size_t all) {
   return all <= kMaxLines ? "" : fmt::format("  {} more: --json lists all\n", all - kMaxLines);
 }
 
+std::string group_text(const std::string &name, const FleetShares &shares) {
+  const FleetWeight all = sum_of(shares);
+  return fmt::format("{:>12}{:>14} {:>6}  {}\n", all.devices, all.starts,
+                     percent(shares[0].devices, all.devices),
+                     name.empty() ? "unknown" : printable_line(name));
+}
+
 std::string groups_text(const char *title, const std::map<std::string, FleetShares> &groups) {
   std::string text = fmt::format("\n{:>12}{:>14}  exact  by {}\n", "devices", "starts", title);
   std::size_t lines = 0;
   for (const auto &[name, shares] : sorted(groups)) {
     if (++lines > kMaxLines) break;
-    const FleetWeight all = sum_of(shares);
-    text += fmt::format("{:>12}{:>14} {:>6}  {}\n", all.devices, all.starts,
-                        percent(shares[0].devices, all.devices),
-                        name.empty() ? "unknown" : printable_line(name));
+    text += group_text(name, shares);
   }
   return text + more_text(groups.size());
+}
+
+// Where earlier reports are given: a line for each, and for this one.
+std::string time_line_text(const FleetReport &report) {
+  if (report.earlier.empty()) return "";
+  std::string text = fmt::format("\n{:>12}{:>14}  exact  over time\n", "devices", "starts");
+  for (const EarlierReport &earlier : report.earlier) {
+    text += group_text(earlier.name, earlier.shares);
+  }
+  return text + group_text("now", report.shares);
 }
 
 std::string gap_text(const FleetGap &gap) {
@@ -148,6 +166,15 @@ json shares_json(const FleetShares &shares) {
   json out = weight_json(sum_of(shares));
   for (std::size_t load = 0; load < kFleetLoads; ++load) {
     out["loads"][fleet_load_name(static_cast<FleetLoad>(load))] = weight_json(shares[load]);
+  }
+  return out;
+}
+
+json earlier_json(const FleetReport &report) {
+  json out = json::array();
+  for (const EarlierReport &earlier : report.earlier) {
+    out.push_back(shares_json(earlier.shares));
+    out.back()["name"] = earlier.name;
   }
   return out;
 }
@@ -223,6 +250,24 @@ json reports_json(const FleetReport &report) {
 
 }  // namespace
 
+Result<EarlierReport> read_earlier_report(const std::string &path) {
+  const auto text = read_whole_file(path);
+  if (!text) return Status(Code::bad_input, path + ": " + std::strerror(errno));
+  EarlierReport out{std::filesystem::path(path).stem().string(), {}};
+  using Number = const json::number_unsigned_t &;  // throws for any other
+  try {
+    const json loads = json::parse(*text).at("all").at("loads");
+    for (std::size_t load = 0; load < kFleetLoads; ++load) {
+      const json &weight = loads.at(fleet_load_name(static_cast<FleetLoad>(load)));
+      out.shares[load] = {weight.at("devices").get_ref<Number>(),
+                          weight.at("starts").get_ref<Number>()};
+    }
+  } catch (const json::exception &) {
+    return Status(Code::bad_input, path + ": this is no output of 'kiln fleet report --json'");
+  }
+  return out;
+}
+
 std::string gaps_text(const FleetReport &report, std::size_t most) {
   std::string text;
   for (std::size_t i = 0; i < std::min(most, report.gaps.size()); ++i) {
@@ -237,7 +282,7 @@ std::string fleet_report_text(const FleetReport &report) {
                           ? "1 model with its driver"
                           : fmt::format("{} models with their drivers", report.pairs.size())) +
                      ", " + count(report.programs, "program") + "\n\n";
-  text += shares_text(report);
+  text += shares_text(report) + time_line_text(report);
   if (!report.gaps.empty()) {
     text += fmt::format("\n{:>12}{:>14}  {:12}  gaps\n", "devices", "starts", "now");
     text += gaps_text(report, kMaxLines) + more_text(report.gaps.size());
@@ -264,7 +309,8 @@ json fleet_report_json(const FleetReport &report) {
           {"gaps", gaps_json(report)},
           {"unused_targets", unused_json(report.unused_targets)},
           {"unused_programs", unused_json(report.unused_programs)},
-          {"reports", reports_json(report)}};
+          {"reports", reports_json(report)},
+          {"earlier", earlier_json(report)}};
 }
 
 std::string fleet_report_page(const FleetReport &report) {

@@ -16,6 +16,7 @@ from pathlib import Path
 import chromium
 
 PAIRS = 10_000
+LOADS = ("exact", "intermediate", "il", "source", "none", "unknown")
 HOSTILE = "</script><script>window.hostile=1</script><b>"
 WORST = "Adreno 740"
 ROWS = """[...document.querySelectorAll('#pairs tbody tr')]
@@ -41,9 +42,14 @@ class FleetPageTest(unittest.TestCase):
         lines, page = cls.out / "inventory.jsonl", cls.out / "fleet.html"
         lines.write_text("".join(json.dumps(line) + "\n" for line in inventory()),
                          encoding="utf-8")
+        weeks = [cls.out / f"2026-W{40 + week}.json" for week in range(2)]
+        for week, path in enumerate(weeks):
+            loads = {load: {"devices": 0, "starts": 0} for load in LOADS}
+            loads["exact"]["devices"], loads["source"]["devices"] = 1 + 2 * week, 3 - 2 * week
+            path.write_text(json.dumps({"all": {"loads": loads}}), encoding="utf-8")
         with (cls.out / "fleet.json").open("wb") as output:
             subprocess.run([cls.kiln, "fleet", "report", cls.pack, "--inventory", lines, "--html",
-                            page, "--json"], check=True, stdout=output)
+                            page, "--json", "--earlier", *weeks], check=True, stdout=output)
         cls.report = json.loads((cls.out / "fleet.json").read_text(encoding="utf-8"))
         cls.page = page.as_uri()
         cls.browser = chromium.Browser(cls.path)
@@ -86,7 +92,11 @@ class FleetPageTest(unittest.TestCase):
             [...box.querySelectorAll('svg')].map((bar) => [bar.getAttribute('aria-label'),
                 [...bar.querySelectorAll('rect')].map((part) => +part.getAttribute('width')),
                 bar.nextElementSibling.innerText, bar.getBoundingClientRect().height]))""")
-        loads, gaps = bars
+        weeks, loads, gaps = bars
+        self.assertEqual([bar[0] for bar in weeks],
+                         ["2026-W40: 25.0% exact, 75.0% source",
+                          "2026-W41: 75.0% exact, 25.0% source", "now: 100.0% unknown"])
+        self.assertEqual([bar[1] for bar in weeks], [[25, 75], [75, 25], [100]])
         devices = self.report["all"]["devices"]
         self.assertEqual([bar[0].split(":")[0] for bar in loads], ["all", "mali", "adreno"])
         self.assertEqual(loads[0][0], "all: 100.0% unknown")
