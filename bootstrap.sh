@@ -74,7 +74,7 @@ virtual="libclc-15 lld-15 rocm-device-libs"
 packages_of() {
   case "$1" in
     applications) echo chromium darktable ;;
-    clang) echo lld-15 llvm-15; clang_runtime_packages ;;
+    clang) echo gradle lld-15 llvm-15; clang_runtime_packages ;;
     fuzz) echo libclang-15-dev llvm-15-dev; clang_runtime_packages ;;
     machines) echo g++-i686-linux-gnu g++-arm-linux-gnueabihf ;;
     release) echo "$releasing" mmdebstrap ;;

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the AAR with a stand-in for the NDK, and checks what is in it.
+"""Builds the AAR with a stand-in for the NDK, and checks what is in it and in its Maven repository.
 
 usage: aar_test.py SOURCE WORK JNI-HEADERS [LAUNCHER]
 
 Clang and LLD compile and link for Android's ABIs. Every function that the libraries want must be
 one that Android 7 has, by the names below. The headers are glibc's, so the libraries do not run.
+Gradle takes the AAR from the repository; Debian's is of 2018 and reads the POM, not the .module.
 Skipped, with the reason, where a part is missing.
 """
 
+import hashlib
 import io
 import json
 import os
@@ -21,6 +23,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 SOURCE, WORK, JNI = (Path(argument) for argument in sys.argv[1:4])
+sys.path.insert(0, str(SOURCE / "android"))
+import aar  # pylint: disable=wrong-import-position
+
 LAUNCHER = sys.argv[4:]
 NDK, DEPENDENCIES = WORK / "ndk", WORK / "dependencies"
 MACHINES = {"arm64-v8a": ("ELF64", "AArch64", "aarch64-linux-android24"),
@@ -29,7 +34,18 @@ MACHINES = {"arm64-v8a": ("ELF64", "AArch64", "aarch64-linux-android24"),
             "x86": ("ELF32", "Intel 80386", "i686-linux-android24")}
 MODULE = "prefab/modules/runtime"
 MOST_BYTES = 1_100_000  # without the C++ library
-TOOLS = ("clang-15", "clang++-15", "ld.lld-15", "llvm-ar-15")
+TOOLS = ("clang-15", "clang++-15", "ld.lld-15", "llvm-ar-15", "gradle")
+DIGESTS = ("md5", "sha1", "sha256", "sha512")
+VARIANTS = (("api", ".aar", "library", "libraryelements", "aar", "java-api"),
+            ("runtime", ".aar", "library", "libraryelements", "aar", "java-runtime"),
+            ("sources", "-sources.jar", "documentation", "docstype", "sources", "java-runtime"),
+            ("javadoc", "-javadoc.jar", "documentation", "docstype", "javadoc", "java-runtime"))
+CONSUMER = """
+repositories { maven { url uri("MAVEN") } }
+configurations { app }
+dependencies { app(["", ":sources@jar", ":javadoc@jar"].collect { "kiln:kiln:VERSION$it" }) }
+task copy(type: Copy) { from configurations.app; into "libs" }
+"""
 
 # Functions of the C library of Android 7 (API 24) in all four ABIs, from bionic's libc.map.txt and
 # libdl.map.txt; only those that Kiln calls.
@@ -50,6 +66,9 @@ GLIBC = {"__errno_location": "__errno", "fcntl64": "fcntl"}
 # headers.
 STATIC = re.compile(r"_Z|__cxa_guard_|__emutls_get_address$|__aeabi_|__u?(div|mod)di3$"
                     r"|__(ash|lsh)[lr]di3$|atexit$|_GLOBAL_OFFSET_TABLE_$|__libc_single_threaded$")
+
+VERSION = ".".join(re.findall(r"_(?:MAJOR|MINOR|PATCH) (\d+)", (
+    SOURCE / "runtime/include/kiln/version.h").read_text(encoding="utf-8")))
 
 
 faults = []
@@ -137,10 +156,8 @@ def check_aar(file):
         check(jar.read("kiln/Kiln.class")[:8] == bytes.fromhex("cafebabe00000034"), "not Java 8's")
     check_manifest(entries["AndroidManifest.xml"])
     check(b"kiln.Kiln" in entries["proguard.txt"], "R8 may rename the class")
-    version = re.findall(r"_(?:MAJOR|MINOR|PATCH) (\d+)",
-                         (SOURCE / "runtime/include/kiln/version.h").read_text(encoding="utf-8"))
     check(json.loads(entries["prefab/prefab.json"]) == {
-        "schema_version": 2, "name": "kiln", "version": ".".join(version), "dependencies": []},
+        "schema_version": 2, "name": "kiln", "version": VERSION, "dependencies": []},
         "prefab.json")
     check(json.loads(entries[f"{MODULE}/module.json"]) == {
         "export_libraries": [], "library_name": "libkiln_runtime"}, "module.json")
@@ -178,21 +195,82 @@ def compile_with_headers(entries):
             WORK / f"all{suffix}")
 
 
+def digests(data):
+    return {name: hashlib.new(name, data).hexdigest() for name in DIGESTS}
+
+
+def check_repository(maven, file):
+    """The repository has the AAR, and what it says of each file is so."""
+    name = f"kiln-{VERSION}"
+    folder = maven / "kiln/kiln" / VERSION
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    wanted = [f"{name}{end}" for end in (".aar", ".module", ".pom", "-javadoc.jar", "-sources.jar")]
+    sides = {f"{one}.{digest}": text.encode()
+             for one in wanted for digest, text in digests(files[one]).items()}
+    check(sorted(files) == sorted((*wanted, *sides)), f"the repository has {sorted(files)}")
+    check(sides.items() <= files.items(), "a digest beside a file is wrong")
+    check(files[f"{name}.aar"] == file.read_bytes(), "the repository has another AAR")
+    check_module(json.loads(files[f"{name}.module"]), name, files)
+    pom = {element.tag.split("}")[1]: (element.text or "").strip()
+           for element in ElementTree.fromstring(files[f"{name}.pom"]).iter()}
+    check([pom[tag] for tag in ("groupId", "artifactId", "version", "packaging")]
+          == ["kiln", "kiln", VERSION, "aar"], f"the POM says {pom}")
+    check(b"<!-- do_not_remove: published-with-gradle-metadata -->" in files[f"{name}.pom"],
+          "by this POM Gradle reads no .module")
+    for end, entry in (("sources", "kiln/Kiln.java"), ("javadoc", "kiln/Kiln.html")):
+        with zipfile.ZipFile(folder / f"{name}-{end}.jar") as jar:
+            check(entry in jar.namelist(), f"{end}: has {jar.namelist()}")
+    aar.write_repository(WORK / "again", file.read_bytes(), WORK)
+    check({path.name: path.read_bytes() for path in (WORK / "again/kiln/kiln" / VERSION).iterdir()}
+          == files, "the repository has other bytes the second time")
+
+
+def check_module(module, name, files):
+    """By the specification of Gradle's module metadata 1.1."""
+    variants = [{
+        "name": label,
+        "attributes": {"org.gradle.category": category, f"org.gradle.{kind}": value,
+                       "org.gradle.usage": usage, "org.gradle.dependency.bundling": "external"},
+        "files": [{"name": name + end, "url": name + end, "size": len(files[name + end]),
+                   **digests(files[name + end])}],
+    } for label, end, category, kind, value, usage in VARIANTS]
+    check(next(iter(module)) == "formatVersion", "the module does not begin with its version")
+    check(module == {"formatVersion": "1.1", "variants": variants, "component": {
+        "group": "kiln", "module": "kiln", "version": VERSION,
+        "attributes": {"org.gradle.status": "release"}}}, f"the module says {module}")
+
+
+def check_consumer(maven):
+    """A Gradle build takes all three artifacts by their names."""
+    folder = WORK / "consumer"
+    write(folder / "settings.gradle", "")
+    write(folder / "build.gradle",
+          CONSUMER.replace("MAVEN", str(maven.resolve())).replace("VERSION", VERSION))
+    run("gradle", "--offline", "--no-daemon", "--gradle-user-home", WORK / "gradle",
+        "--project-dir", folder, "copy")
+    got = {path.name: path.read_bytes() for path in (folder / "libs").iterdir()}
+    want = {path.name: path.read_bytes() for path in (maven / "kiln/kiln" / VERSION).iterdir()
+            if path.suffix in (".aar", ".jar")}
+    check(got == want, f"Gradle took {sorted(got)}")
+
+
 def main():
     there = (*map(shutil.which, TOOLS), any(Path("/usr/aarch64-linux-gnu/include/c++").glob("*")))
     if not all(there):
-        print("SKIP: wanted are clang-15, lld-15, llvm-15, g++-aarch64-linux-gnu")
+        print("SKIP: wanted are clang-15, lld-15, llvm-15, g++-aarch64-linux-gnu, gradle")
         return 77
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)
     make_ndk()
-    file = WORK / "kiln.aar"
+    file, maven = WORK / "kiln.aar", WORK / "maven"
     launcher = [f"-DCMAKE_{language}_COMPILER_LAUNCHER={LAUNCHER[0]}"
                 for language in ("C", "CXX") if LAUNCHER]
     run(sys.executable, "-B", SOURCE / "android/aar.py", "--ndk", NDK, "--work", WORK / "build",
-        "--dependencies", DEPENDENCIES, "-o", file, "--", "-DKILN_QUICK_BUILD=ON",
-        "-DKILN_WARNINGS_AS_ERRORS=ON", *launcher)
+        "--dependencies", DEPENDENCIES, "-o", file, "--maven", maven, "--",
+        "-DKILN_QUICK_BUILD=ON", "-DKILN_WARNINGS_AS_ERRORS=ON", *launcher)
     check_aar(file)
+    check_repository(maven, file)
+    check_consumer(maven)
     path = re.sub(r"\W", "_", str(SOURCE))  # objects are linked in the order of their names
     named = [unity.name for unity in (WORK / "build").rglob("*.cxx") if path in unity.name]
     check(not named, f"the source's path is in the names of objects: {named}")
