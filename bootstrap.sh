@@ -27,10 +27,11 @@ usage: ./bootstrap.sh build | demo | quick | test | lab | check GROUP... | relea
            sanitizers    addresses, undefined behaviour, threads; valgrind
            tidy          clang-tidy
            windows       the runtime and kiln.exe under Wine
-  release [--key FILE] [--apt-key NAME]
+  release [--key FILE] [--apt-key NAME] [--ndk FOLDER]
          make dist/: tarballs for x86_64 and aarch64, Debian packages, wheels and a container image that
          need only an old C library; the same commit is to give the same bytes. minisign
-         signs by the secret key in FILE, gpg by its key NAME
+         signs by the secret key in FILE, gpg by its key NAME; the Android NDK in FOLDER builds a Maven
+         repository with the AAR
 
 `test`, `lab` and `check` print a table of what ran. Each command prints the time that it took.
 
@@ -345,6 +346,7 @@ case "${1:-}" in
     ;;
   release)
     shift
+    case " $*" in *" --ndk"*) releasing+=" openjdk-17-jdk-headless" ;; esac
     # shellcheck disable=SC2086
     install_packages $libraries $releasing
     make_release "$@"

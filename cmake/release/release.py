@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the files of a release, for `./bootstrap.sh release`.
 
-    release.py DIST [--key FILE] [--apt-key NAME]
+    release.py DIST [--key FILE] [--apt-key NAME] [--ndk FOLDER]
 
 DIST is emptied first. minisign signs SHA256SUMS by the secret key in FILE, and gpg the repository of
 Debian packages by the key NAME. Kiln is built for each machine with cmake/toolchains/release.cmake in
-build/release-MACHINE. The same commit gives the same bytes, whoever builds it where and when.
+build/release-MACHINE, and for Android by the NDK in FOLDER. The same commit gives the same bytes,
+whoever builds it where and when.
 """
 
 import argparse
@@ -65,11 +66,13 @@ def build(machine):
 class Release:
     """The files of one version, for the machines of `builds` (name to build folder).
 
-    `systems` has a folder with each machine's C library, `libraries` what spdx.linked() returns.
+    `systems` has a folder with each machine's C library, `libraries` what spdx.linked() returns,
+    `headers` a folder whose include/ is for the Android NDK.
     """
 
-    def __init__(self, dist, builds, systems, libraries, apt_key):
+    def __init__(self, dist, builds, systems, libraries, apt_key, ndk=None, headers=None):
         self.dist, self.builds, self.systems = dist, builds, systems
+        self.ndk, self.headers = ndk, headers
         self.libraries, self.apt_key = libraries, apt_key
         self.oldest = {}
         self.version = kiln_wheel.version()
@@ -85,12 +88,17 @@ class Release:
         if os.uname().machine in self.builds:
             self.packages(self.builds[os.uname().machine])
         self.image()
+        self.maven()
         shutil.rmtree(self.work)
         self.papers()
 
     def papers(self):
-        """Writes what the other files are made of, what changed, and their digests."""
-        files = sorted(path for path in self.dist.rglob("*") if path.is_file())
+        """Writes what the other files are made of, what changed, and their digests.
+
+        The SPDX document leaves maven/ out: it does not know what the NDK brings into it.
+        """
+        files = sorted(path for path in self.dist.rglob("*")
+                       if path.is_file() and self.dist / "maven" not in path.parents)
         (self.dist / f"kiln-{self.version}.spdx.json").write_text(
             spdx.document(self.version, files, self.libraries), encoding="utf-8")
         text = (SOURCE / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -147,6 +155,16 @@ class Release:
         layout.finish(images, self.version)
         say(f"image/: skopeo copy oci:{self.dist}/image:{self.version} "
             f"docker://REGISTRY/kiln:{self.version}")
+
+    def maven(self):
+        """Makes the AAR in a Maven repository, from which Gradle takes it."""
+        if not self.ndk:
+            say("maven/: not made: no --ndk")
+            return
+        run(sys.executable, "-B", SOURCE / "android/aar.py", "--ndk", self.ndk,
+            "--dependencies", self.headers, "--maven", self.dist / "maven",
+            stdout=subprocess.DEVNULL)
+        say(f'maven/: implementation("kiln:kiln:{self.version}")')
 
     def wheel(self, machine):
         """Makes the Python wheel, for any system that its files can run on."""
@@ -209,18 +227,22 @@ def main():
     parser.add_argument("--key", metavar="FILE", type=pathlib.Path,
                         help="secret key of minisign that signs SHA256SUMS")
     parser.add_argument("--apt-key", metavar="NAME", help="gpg's key that signs apt/")
+    parser.add_argument("--ndk", metavar="FOLDER", type=pathlib.Path,
+                        help="the Android NDK, which builds maven/")
     options = parser.parse_args()
     set_date()
     os.umask(0o022)
     os.environ.update(LC_ALL="C.UTF-8", TZ="UTC")
     if options.key and not options.key.is_file():
         sys.exit(f"release: no such key: {options.key}")
+    if options.ndk and not (options.ndk / "source.properties").is_file():
+        sys.exit(f"release: no NDK: {options.ndk}")
     laboratory = pathlib.Path(run(sys.executable, "-B", SOURCE / "tests/lab/lab.py", "path",
                                   stdout=subprocess.PIPE, text=True).stdout.strip())
     builds = {machine: build(machine) for machine in MACHINES}
     systems = {machine: laboratory / f"bullseye-{image.GO[machine]}/sysroot" for machine in builds}
     release = Release(options.dist.resolve(), builds, systems, spdx.linked(laboratory),
-                      options.apt_key)
+                      options.apt_key, options.ndk, laboratory / "bookworm-amd64/dev/usr")
     release.make()
     if options.key:
         release.sign(options.key.resolve())
