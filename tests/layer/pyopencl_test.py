@@ -442,6 +442,21 @@ print(lines(), kiln.pyopencl.report()[0]["reason"])
         self.assertEqual(output, "2 1\n[('passed', ''), ('served', 'exact'), ('passed', '')] "
                          "its context has several devices\n")
 
+    def test_a_build_has_the_defaults_of_its_pyopencl(self):
+        """That of Debian 11 takes a list of options, and not None."""
+        output = self.execute("""
+kiln.pyopencl.uninstall()
+own, build = [], cl.Program.build
+def old(self, options=[], devices=None, cache_dir=None):
+    own.append(options)
+    return build(self, options, devices, cache_dir)
+cl.Program.build = old
+kiln.pyopencl.install(sys.argv[1])
+other = cl.Program(context, "kernel void k(global int *out) { *out = 5; }")
+print(value(other.build()), value(cl.Program(context, ONE).build(options=["-DMORE=0"])), own, lines())
+""")
+        self.assertEqual(output, "5 1 [[]] [('passed', ''), ('served', 'exact')]\n")
+
     def test_what_pyopencl_changed_of_its_own_is_a_reason(self):
         """A later version may lack what this one is asked for."""
         output = self.execute("""

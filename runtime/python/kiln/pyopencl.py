@@ -11,6 +11,7 @@ why. See docs/use/pyopencl.md.
 
 import collections
 import functools
+import inspect
 import json
 import logging
 import os
@@ -60,13 +61,15 @@ class _Adapter:
                 raise _native.Error(self._fault) from fault
             _log.warning("kiln: %s; programs are built as without Kiln", fault)
 
-    def find(self, program, options, devices, line):
+    def find(self, program, given, line):
         """The program that stands for a pyopencl.Program; None, with a reason, if there is none.
+
+        given: returns the options and devices that it is built with.
 
         If strict, raises Error with the reason instead of None.
         """
         try:
-            return self._find(program, options, devices, line)
+            return self._find(program, given, line)
         except _Built as passed:
             line["reason"] = str(passed)
             return None
@@ -79,7 +82,7 @@ class _Adapter:
             raise _native.Error(line["reason"])
         return None
 
-    def _find(self, program, options, devices, line):
+    def _find(self, program, given, line):
         # These attributes and _process_build_options are PyOpenCL's own, and may change: that is
         # an exception, and so a reason.
         # pylint: disable=protected-access
@@ -91,6 +94,7 @@ class _Adapter:
         if len(context.devices) != 1:
             raise _Passed("its context has several devices")
         (device,) = context.devices
+        options, devices = given()
         # What can be gone through once is not touched.
         is_ours = isinstance(devices, (list, tuple)) and list(devices) == [device]
         if devices is not None and not is_ours:
@@ -165,18 +169,24 @@ def _replace(original):
     """
 
     @functools.wraps(original)
-    def build(self, options=None, devices=None, *arguments, **keywords):
+    def build(self, *arguments, **keywords):
+
+        def given():
+            call = inspect.signature(original).bind(self, *arguments, **keywords)
+            call.apply_defaults()  # which differ among PyOpenCL's versions
+            return call.arguments["options"], call.arguments["devices"]
+
         adapter = _adapter
         _forget(self)
         if not _is_installed:
-            return original(self, options, devices, *arguments, **keywords)
+            return original(self, *arguments, **keywords)
         start = time.perf_counter()
         line = {"schema": 1, "program": "", "outcome": "passed", "rung": "", "reason": "", "nearest": None,
                 "milliseconds": 0.0}
         try:
-            made = adapter.find(self, options, devices, line)
+            made = adapter.find(self, given, line)
             if made is None:
-                return original(self, options, devices, *arguments, **keywords)
+                return original(self, *arguments, **keywords)
             self._prg = made  # pylint: disable=protected-access
             vars(self)[_MADE] = made
             return self
