@@ -21,6 +21,9 @@ import zipfile
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(SOURCE / "cmake"))
+import kiln_wheel  # pylint: disable=wrong-import-position
+
 JAVA = SOURCE / "android/java"
 ANDROID_JAVA = SOURCE / "tests/android/java"  # as much of Android's classes as Kiln uses
 HEADERS = SOURCE / "runtime/include/kiln"
@@ -29,6 +32,7 @@ ELSEWHERE = ("import", "kiln_program", "provision", "recorded", "sequence", "sig
 OPENCL = ("cl.h", "cl_platform.h", "cl_version.h")
 ABIS = ("arm64-v8a", "armeabi-v7a", "x86_64", "x86")
 API = 24
+LINKED = ("libxxhash-dev", "libflatbuffers-dev")  # Debian's packages with what the runtime has of others
 GROUP = "kiln"  # as the Java package: Kiln has no domain
 DIGESTS = ("sha512", "sha256", "sha1", "md5")
 POM = """<?xml version="1.0" encoding="UTF-8"?>
@@ -129,7 +133,7 @@ def contents(arguments, work):
     module = "prefab/modules/runtime"
     entries = {
         "AndroidManifest.xml": (SOURCE / "android/AndroidManifest.xml").read_bytes(),
-        "LICENSE": (SOURCE / "LICENSE").read_bytes(),
+        "LICENSE": kiln_wheel.notices(LINKED).encode(),
         "classes.jar": as_zip(compile_java(work / "classes")),
         "proguard.txt": b"-keep class kiln.Kiln { native <methods>; }\n",
         "prefab/prefab.json": as_json(schema_version=2, name="kiln", version=version(),

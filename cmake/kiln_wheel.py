@@ -60,10 +60,11 @@ def _installed(folder, prefix):
                 yield path, match.expand(place)
 
 
-def notices():
-    """Kiln's licence, and those of the libraries whose code is in the program."""
+def notices(libraries=()):
+    """Kiln's licence, and those of libraries; without any, of all whose code is in the program."""
     text = (SOURCE / "LICENSE").read_text(encoding="utf-8")
-    for name in (SOURCE / "cmake/linked_libraries.txt").read_text(encoding="utf-8").split():
+    linked = (SOURCE / "cmake/linked_libraries.txt").read_text(encoding="utf-8").split()
+    for name in libraries or linked:
         notice = pathlib.Path("/usr/share/doc", name, "copyright")
         if notice.is_file():
             text += f"\n==== {name}\n\n{notice.read_text(encoding='utf-8')}"

@@ -156,6 +156,7 @@ def check_aar(file):
         check(jar.read("kiln/Kiln.class")[:8] == bytes.fromhex("cafebabe00000034"), "not Java 8's")
     check_manifest(entries["AndroidManifest.xml"])
     check(b"kiln.Kiln" in entries["proguard.txt"], "R8 may rename the class")
+    check(all(f"==== {name}\n".encode() in entries["LICENSE"] for name in aar.LINKED), "no notice")
     check(json.loads(entries["prefab/prefab.json"]) == {
         "schema_version": 2, "name": "kiln", "version": VERSION, "dependencies": []},
         "prefab.json")
