@@ -66,20 +66,21 @@ def build(machine):
 class Release:
     """The files of one version, for the machines of `builds` (name to build folder).
 
-    `systems` has a folder with each machine's C library, `libraries` what spdx.linked() returns,
-    `headers` a folder whose include/ is for the Android NDK.
+    `systems` has a folder with each machine's C library, `libraries` what spdx.linked() returns.
     """
 
-    def __init__(self, dist, builds, systems, libraries, apt_key, ndk=None, headers=None):
-        self.dist, self.builds, self.systems = dist, builds, systems
-        self.ndk, self.headers = ndk, headers
-        self.libraries, self.apt_key = libraries, apt_key
+    def __init__(self, dist, builds, systems, libraries):
+        self.dist, self.builds, self.systems, self.libraries = dist, builds, systems, libraries
         self.oldest = {}
         self.version = kiln_wheel.version()
         self.work = dist / "work"
 
-    def make(self):
-        """Makes all files."""
+    def make(self, apt_key, ndk, headers):
+        """Makes all files.
+
+        apt_key: name of gpg's key that signs the packages; None: nobody.
+        ndk: folder of the Android NDK, and headers a folder whose include/ it takes; None: no maven/.
+        """
         shutil.rmtree(self.dist, ignore_errors=True)
         self.work.mkdir(parents=True)
         for machine in self.builds:
@@ -87,8 +88,11 @@ class Release:
             self.wheel(machine)
         if os.uname().machine in self.builds:
             self.packages(self.builds[os.uname().machine])
+            if apt_key:
+                self.sign_packages(apt_key)
         self.image()
-        self.maven()
+        if ndk:
+            self.maven(ndk, headers)
         shutil.rmtree(self.work)
         self.papers()
 
@@ -156,14 +160,10 @@ class Release:
         say(f"image/: skopeo copy oci:{self.dist}/image:{self.version} "
             f"docker://REGISTRY/kiln:{self.version}")
 
-    def maven(self):
+    def maven(self, ndk, headers):
         """Makes the AAR in a Maven repository, from which Gradle takes it."""
-        if not self.ndk:
-            say("maven/: not made: no --ndk")
-            return
-        run(sys.executable, "-B", SOURCE / "android/aar.py", "--ndk", self.ndk,
-            "--dependencies", self.headers, "--maven", self.dist / "maven",
-            stdout=subprocess.DEVNULL)
+        run(sys.executable, "-B", SOURCE / "android/aar.py", "--ndk", ndk,
+            "--dependencies", headers, "--maven", self.dist / "maven", stdout=subprocess.DEVNULL)
         say(f'maven/: implementation("kiln:kiln:{self.version}")')
 
     def wheel(self, machine):
@@ -196,13 +196,15 @@ class Release:
         release = re.sub(rb"(?m)^Date: .*$", time.strftime("Date: %a, %d %b %Y %H:%M:%S +0000", date)
                          .encode(), release)  # apt-ftparchive writes the time
         (apt / "Release").write_bytes(release)
-        if not self.apt_key:
-            say("apt/: not signed; sources.list: deb [trusted=yes] file:DIST/apt ./")
-            return
-        gpg = ("gpg", "--batch", "--yes", "--local-user", self.apt_key)
+        say("apt/: sources.list: deb [trusted=yes] file:DIST/apt ./")
+
+    def sign_packages(self, key):
+        """Signs the repository of packages by gpg's key of that name."""
+        apt = self.dist / "apt"
+        gpg = ("gpg", "--batch", "--yes", "--local-user", key)
         run(*gpg, "--armor", "--detach-sign", "-o", apt / "Release.gpg", apt / "Release")
         run(*gpg, "--clearsign", "-o", apt / "InRelease", apt / "Release")
-        run("gpg", "--batch", "--export", "-o", apt / "kiln.gpg", self.apt_key)
+        run("gpg", "--batch", "--export", "-o", apt / "kiln.gpg", key)
         say("apt/: signed; sources.list: deb [signed-by=DIST/apt/kiln.gpg] file:DIST/apt ./")
 
     @staticmethod
@@ -241,9 +243,8 @@ def main():
                                   stdout=subprocess.PIPE, text=True).stdout.strip())
     builds = {machine: build(machine) for machine in MACHINES}
     systems = {machine: laboratory / f"bullseye-{image.GO[machine]}/sysroot" for machine in builds}
-    release = Release(options.dist.resolve(), builds, systems, spdx.linked(laboratory),
-                      options.apt_key, options.ndk, laboratory / "bookworm-amd64/dev/usr")
-    release.make()
+    release = Release(options.dist.resolve(), builds, systems, spdx.linked(laboratory))
+    release.make(options.apt_key, options.ndk, laboratory / "bookworm-amd64/dev/usr")
     if options.key:
         release.sign(options.key.resolve())
 

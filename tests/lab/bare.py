@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bare roots of Debian, with apt and nothing else, to install packages in."""
+"""Bare roots of Debian, with apt and what a test names, to install and use Kiln in."""
 
 import os
 import shutil
@@ -9,17 +9,19 @@ import mirror
 from registry import LabError, lab_dir
 
 
-def archive(codename):
-    """The tar archive of a bare root; made by mmdebstrap where it is not there."""
-    path = lab_dir() / "bare" / f"{codename}.tar"
+def archive(codename, packages=()):
+    """The tar archive of a bare root with these packages; made by mmdebstrap where it is not there."""
+    path = lab_dir() / "bare" / f"{'+'.join([codename, *packages])}.tar"
     if path.exists():
         return path
     if not shutil.which("mmdebstrap"):
         raise LabError("mmdebstrap is not installed")
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(f".{os.getpid()}.tar")
-    done = subprocess.run(["mmdebstrap", "--quiet", "--variant=apt", codename, partial,
-                           mirror.host_source().uri], capture_output=True, text=True, check=False)
+    done = subprocess.run(["mmdebstrap", "--quiet", "--variant=apt", "--include", ",".join(packages),
+                           # A mirror that keeps a day's packages serves what has expired.
+                           "--aptopt=Acquire::Check-Valid-Until false", codename, partial, mirror.host_source().uri],
+                          capture_output=True, text=True, check=False)
     if done.returncode:
         partial.unlink(missing_ok=True)
         raise LabError(f"mmdebstrap cannot make a root of {codename}: {done.stderr.strip()[-300:]}")

@@ -21,6 +21,10 @@ from commands import run, run_tests
 DIST, WORK = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 MACHINE = os.uname().machine
+try:
+    import yaml
+except ImportError:
+    yaml = None
 for name in ("cmake/release", "tests/lab"):
     sys.path.insert(0, str(SOURCE / name))
 import bare  # pylint: disable=wrong-import-position
@@ -32,12 +36,45 @@ import release  # pylint: disable=wrong-import-position
 DEVICES = ("neo-20.44-skl", "pocl-6.0")
 # In which apt installs the packages.
 DEBIAN = ("bookworm", "trixie")
+# Where pip installs the wheel, from the oldest Python that it is for to the newest PyOpenCL that Debian
+# has, and where the action runs; with what a user has there besides Kiln.
+PYTHON = ("bookworm", "trixie", "sid", "bullseye")
+OLD_LOADER = "bullseye"  # whose OpenCL library takes no layers, and gets what the others record
+USERS = ("python3-pyopencl", "python3-venv", "pocl-opencl-icd", "curl", "zstd")
+GOLDEN = SOURCE / "packs/golden/good-v1.kiln"
+ACTION = SOURCE / ".github/actions/kiln/action.yml"
 
 
 def promised():
     """The oldest glibc that README.md names."""
     text = (SOURCE / "README.md").read_text(encoding="utf-8")
     return tuple(map(int, re.search(r"glibc (\d+)\.(\d+)", text).groups()))
+
+
+class Root:
+    """A version of Debian where nothing of Kiln is, without a network; skips the test if it is missing."""
+
+    def __init__(self, codename, packages=()):
+        try:
+            archive = bare.archive(codename, packages)
+        except registry.LabError as error:
+            raise unittest.SkipTest(f"{codename}: {error}") from error
+        self.folder = WORK / "roots" / "+".join([codename, *packages])
+        if not self.folder.exists():
+            self.folder.mkdir(parents=True)
+            run("tar", "-C", self.folder, "--exclude=./dev/*", "-xf", archive)
+
+    def run(self, script, places, code=0, **environment):
+        """What a script for bash prints; `places` are the root's folders and the host's behind them."""
+        words = []
+        for place, folder in {"/dist": DIST, **places}.items():
+            words += ["--bind", folder, place]
+        for name, value in {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root",
+                            "PYOPENCL_NO_CACHE": "1", "KILN_STORE": "none", **environment}.items():
+            words += ["--setenv", name, value]
+        return run("bwrap", "--bind", self.folder, "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs",
+                   "/tmp", "--ro-bind", "/sys", "/sys", "--unshare-net", "--die-with-parent", "--clearenv",
+                   *words, "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script, code=code)
 
 
 class Release(unittest.TestCase):
@@ -143,7 +180,7 @@ class Release(unittest.TestCase):
         signed.mkdir()
         shutil.copy(DIST / "SHA256SUMS", signed)
         run("minisign", "-G", "-W", "-p", WORK / "key.pub", "-s", WORK / "key")
-        release.Release(signed, {}, {}, [], None).sign(WORK / "key")
+        release.Release(signed, {}, {}, []).sign(WORK / "key")
         run("minisign", "-Vm", signed / "SHA256SUMS", "-p", WORK / "key.pub")
 
     def test_the_spdx_document_has_each_file_and_each_library(self):
@@ -160,11 +197,27 @@ class Release(unittest.TestCase):
         for relation in document["relationships"]:
             self.assertLessEqual({relation["spdxElementId"], relation["relatedSpdxElement"]}, names)
 
-    def test_skopeo_reads_the_image(self):
+    def test_the_image_runs_with_nothing_but_its_files(self):
         name = f"oci:{DIST}/image:{self.tree.name.split('-')[1]}"
         shown = json.loads(run("skopeo", "inspect", name))
         self.assertEqual(shown["Os"], "linux")
+        config = json.loads(run("skopeo", "inspect", "--config", name))["config"]
         run("skopeo", "copy", "-q", name, f"dir:{WORK}/image")
+        root = WORK / "image-root"
+        root.mkdir()
+        for layer in shown["Layers"]:
+            run("tar", "-C", root, "-xzf", WORK / "image" / layer.split(":")[1])
+        (root / "work").mkdir()
+        shutil.copy(GOLDEN, root / "work/app.kiln")
+        words = [word for pair in config["Env"] for word in ("--setenv", *pair.split("=", 1))]
+
+        def kiln(*arguments):
+            return run("bwrap", "--bind", root, "/", "--proc", "/proc", "--dev", "/dev", "--unshare-all",
+                       "--clearenv", *words, "--chdir", "/work", *config["Entrypoint"], *arguments)
+
+        self.assertRegex(kiln("--version"), r"^kiln \d")
+        self.assertIn("blur", kiln("pack", "inspect", "app.kiln"))
+        self.assertIn("fetch", kiln("fleet", "--help"))
 
     def test_pip_takes_the_wheel_here(self):
         (wheel,) = DIST.glob(f"kiln-*-py3-none-manylinux_*_{MACHINE}.whl")
@@ -178,31 +231,96 @@ class Release(unittest.TestCase):
                    env={**os.environ, "PYTHONPATH": str(site)})
         self.assertRegex(text, r"^kiln \d")
 
-    def test_apt_installs_the_packages_in_a_bare_debian(self):
+    def test_pip_takes_the_wheel_in_new_environments(self):
+        (wheel,) = DIST.glob(f"kiln-*-py3-none-manylinux_*_{MACHINE}.whl")
+        home = WORK / "records"
+        home.mkdir()
+        for codename in PYTHON:
+            with self.subTest(codename):
+                text = Root(codename, USERS).run(f"""
+                    python3 -m venv --system-site-packages /tmp/environment
+                    . /tmp/environment/bin/activate
+                    pip install -q --no-index --disable-pip-version-check /dist/{wheel.name}
+                    cd /tmp
+                    [ {codename} = {OLD_LOADER} ] ||
+                        kiln record -o /home/app.spool -- python /tests/use_pyopencl.py
+                    kiln compile /home/app.spool -o base.kiln
+                    kiln build base.kiln -o app.kiln
+                    python /tests/use_pyopencl.py app.kiln""",
+                    {"/tests": SOURCE / "tests/packages", "/home": home})
+                self.assertRegex(text, r"\nserved exact .*\n$")
+                print(codename, text.splitlines()[-1])
+
+    def test_apt_installs_the_signed_packages_in_a_bare_debian(self):
+        home, apt = WORK / "gpg", WORK / "apt"
+        home.mkdir(mode=0o700)
+        shutil.copytree(DIST / "apt", apt)
+        os.environ["GNUPGHOME"] = str(home)
+        self.addCleanup(os.environ.pop, "GNUPGHOME")
+        self.addCleanup(run, "gpgconf", "--kill", "all")
+        run("gpg", "--batch", "--passphrase", "", "--quick-generate-key", "kiln@example.org")
+        release.Release(WORK, {}, {}, []).sign_packages("kiln@example.org")
+        changed = WORK / "changed"
+        shutil.copytree(apt, changed)
+        with (changed / "Packages").open("ab") as packages:
+            packages.write(b"\n")
         for codename in DEBIAN:
             with self.subTest(codename):
-                self.install_in(codename)
+                root = Root(codename)
+                (root.folder / "etc/apt/sources.list").write_text(
+                    "deb [signed-by=/apt/kiln.gpg] file:/apt ./\n", encoding="utf-8")
+                get = "apt-get -q -y -o APT::Sandbox::User=root -o APT::Update::Error-Mode=any"
+                root.run(f"{get} update", {"/apt": changed}, code=100)
+                text = root.run(f"""
+                    {get} update
+                    {get} install --no-install-recommends kiln kiln-fleet libkiln0
+                    kiln --version
+                    kiln fleet --help
+                    kiln pack inspect /packs/good-v1.kiln
+                    kiln serve --print-env sh --overlay /tmp/o""", {"/apt": apt, "/packs": GOLDEN.parent})
+                self.assertIn("libkiln_layer.so", text)
 
-    def install_in(self, codename):
-        """Installs in a new root, without a network."""
-        try:
-            archive = bare.archive(codename)
-        except registry.LabError as error:
-            self.skipTest(f"{codename}: {error}")
-        root = WORK / codename
-        root.mkdir()
-        run("tar", "-C", root, "--exclude=./dev/*", "-xf", archive)
-        (root / "etc/apt/sources.list").write_text("deb [trusted=yes] file:/mnt ./\n",
-                                                   encoding="utf-8")
-        text = run("bwrap", "--bind", root, "/", "--ro-bind", DIST / "apt", "/mnt", "--proc", "/proc",
-                   "--dev", "/dev", "--tmpfs", "/tmp", "--unshare-net", "--clearenv", "--setenv",
-                   "PATH", "/usr/sbin:/usr/bin:/sbin:/bin", "sh", "-ec",
-                   "apt='apt-get -q -o APT::Sandbox::User=root -o APT::Update::Error-Mode=any'; "
-                   "$apt update && $apt install -y --no-install-recommends kiln kiln-fleet libkiln0; "
-                   "kiln --version; kiln fleet --help; kiln serve --print-env sh --overlay /tmp/o")
-        self.assertIn("libkiln_layer.so", text)
+    def test_the_action_runs_step_by_step(self):
+        root, home = Root("bookworm", USERS), WORK / "workspace"
+        places = {"/work": home, "/opt/kiln": self.tree, "/tests": SOURCE / "tests/packages"}
+        home.mkdir()
+        gate = "python3 /tests/use_pyopencl.py"
+        root.run(f"cd /work; /opt/kiln/bin/kiln record -o app.spool -- {gate}", places)
+        version = self.tree.name.split("-")[1]
+        given = {"version": version, "kernels": "app.spool", "gate": gate, "release": "/dist"}
+        act(root, home, {**given, "release": "file:///dist", "build": "--device Portable*"})
+        text = act(root, home, given, code=1)  # which builds nothing
+        self.assertIn("kiln build", text)
+        damaged = WORK / "damaged"
+        damaged.mkdir()
+        name = f"{self.tree.name}.tar.zst"
+        shutil.copy(DIST / "SHA256SUMS", damaged)
+        (damaged / name).write_bytes((DIST / name).read_bytes() + b"!")
+        text = act(root, home, given, {"/dist": damaged}, code=1, last="Install")
+        self.assertIn("FAILED", text)
+
+
+def act(root, home, given, places=None, code=0, last="Gate"):
+    """Runs the action's steps with these inputs in a root, up to the named one, which ends with `code`."""
+    action = yaml.safe_load(ACTION.read_text(encoding="utf-8"))
+    inputs = {name: one.get("default", "") for name, one in action["inputs"].items()} | given
+    (home / "path").write_text("", encoding="utf-8")
+    for step in action["runs"]["steps"]:
+        if not all(inputs[name] for name in re.findall(r"inputs\.(\w+) != ''", step.get("if", ""))):
+            continue
+        environment = {name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], value)
+                       for name, value in step["env"].items()}
+        added = (home / "path").read_text(encoding="utf-8").split()
+        text = root.run(
+            "cd /work\n" + step["run"], {"/work": home, "/tests": SOURCE / "tests/packages", **(places or {})},
+            code=code if step["name"] == last else 0, RUNNER_TEMP="/work/temporary",
+            GITHUB_PATH="/work/path", PATH=":".join([*added, "/usr/bin:/bin"]), **environment)
+        if step["name"] == last:
+            return text
+    raise AssertionError(f"no step {last}")
 
 
 if __name__ == "__main__":
     run_tests([name for name in ("bwrap", "zstd", "objdump", "pkg-config", "skopeo", "minisign",
-                                "apt-ftparchive") if shutil.which(name) is None])
+                                "apt-ftparchive", "gpg") if shutil.which(name) is None]
+              + ([] if yaml else ["python3-yaml"]))
