@@ -32,8 +32,8 @@ import needs  # pylint: disable=wrong-import-position
 import registry  # pylint: disable=wrong-import-position
 import release  # pylint: disable=wrong-import-position
 
-# Programs and drivers of Debian's other versions, of which each has its own C library.
-DEVICES = ("neo-20.44-skl", "pocl-6.0")
+# Drivers of Debian's other versions, of which each has its own C library, and one under qemu.
+DEVICES = {"neo-20.44-skl": MACHINE, "pocl-6.0": MACHINE, "pocl-3.1-aarch64": "aarch64"}
 # In which apt installs the packages.
 DEBIAN = ("bookworm", "trixie")
 # Where pip installs the wheel, from the oldest Python that it is for to the newest PyOpenCL that Debian
@@ -138,20 +138,19 @@ class Release(unittest.TestCase):
         self.bare("kiln", "build", "base.kiln", "-o", "app.kiln")
         self.assertIn("exact", self.bare("kiln", "explain", "--pack", "app.kiln"))
 
-    def test_it_works_on_other_versions_of_debian(self):
-        place = WORK / "other"
-        shutil.copytree(self.tree, place / "kiln", symlinks=True)
-        run(place / "kiln/bin/kiln", "compile", SOURCE / "tests/consumer/add_one.cl",
-            "-o", place / "base.kiln")
-        for name in DEVICES:
+    def test_it_works_on_other_systems(self):
+        for name, machine in DEVICES.items():
             with self.subTest(name):
-                self.use_on(registry.find_device(name), place)
+                self.use_on(registry.find_device(name), self.trees[machine], WORK / name)
 
-    def use_on(self, device, place):
+    def use_on(self, device, tree, place):
         """Builds for a device of the laboratory and loads what was built."""
         fault = registry.unavailable(device)
         if fault:
             self.skipTest(f"{device['id']}: {fault}")
+        shutil.copytree(tree, place / "kiln", symlinks=True)
+        run(self.tree / "bin/kiln", "compile", SOURCE / "tests/consumer/add_one.cl",
+            "-o", place / "base.kiln")
 
         def kiln(*words):
             return run(sys.executable, "-B", SOURCE / "tests/lab/lab.py", "run", device["id"],
@@ -202,11 +201,7 @@ class Release(unittest.TestCase):
         shown = json.loads(run("skopeo", "inspect", name))
         self.assertEqual(shown["Os"], "linux")
         config = json.loads(run("skopeo", "inspect", "--config", name))["config"]
-        run("skopeo", "copy", "-q", name, f"dir:{WORK}/image")
-        root = WORK / "image-root"
-        root.mkdir()
-        for layer in shown["Layers"]:
-            run("tar", "-C", root, "-xzf", WORK / "image" / layer.split(":")[1])
+        root = self.image()
         (root / "work").mkdir()
         shutil.copy(GOLDEN, root / "work/app.kiln")
         words = [word for pair in config["Env"] for word in ("--setenv", *pair.split("=", 1))]
@@ -218,6 +213,35 @@ class Release(unittest.TestCase):
         self.assertRegex(kiln("--version"), r"^kiln \d")
         self.assertIn("blur", kiln("pack", "inspect", "app.kiln"))
         self.assertIn("fetch", kiln("fleet", "--help"))
+
+    def image(self):
+        """The image's files, as a container has them."""
+        root = WORK / "image-root"
+        if not root.exists():
+            name = f"oci:{DIST}/image:{self.tree.name.split('-')[1]}"
+            run("skopeo", "copy", "-q", name, f"dir:{WORK}/image")
+            root.mkdir()
+            for layer in json.loads(run("skopeo", "inspect", name))["Layers"]:
+                run("tar", "-C", root, "-xzf", WORK / "image" / layer.split(":")[1])
+        return root
+
+    def test_an_init_container_fetches_by_the_image(self):
+        pod = yaml.safe_load((SOURCE / "examples/kubernetes.yml").read_text(encoding="utf-8"))
+        (fetch,) = pod["spec"]["template"]["spec"]["initContainers"]
+        kiln, volume, keys = self.tree / "bin/kiln", WORK / "volume", WORK / "keys"
+        for folder in (volume, keys):
+            folder.mkdir()
+        root = Root("bookworm", ("jq", "ocl-icd-libopencl1", "pocl-opencl-icd", "skopeo"))
+        places = {"/opt/kiln": self.image() / "opt/kiln", "/kiln": volume, "/keys": keys}
+        path = {"PATH": "/opt/kiln/bin:/usr/bin:/bin"}
+        run(kiln, "compile", SOURCE / "tests/consumer/add_one.cl", "-o", volume / "base.kiln")
+        root.run("kiln build /kiln/base.kiln -o /kiln/app.kiln", places, **path)
+        run("minisign", "-G", "-W", "-p", keys / "keys", "-s", WORK / "release.key")
+        run(kiln, "fleet", "publish", volume / "app.kiln", "--to", volume / "published",
+            "--secret-key", WORK / "release.key", "--expires", "2999-01-01")
+        (script,) = fetch["args"]
+        root.run(f"cd {fetch['workingDir']}\n{script}", places, REPOSITORY="/kiln/published", **path)
+        self.assertIn("exact", root.run("kiln explain --pack /kiln/pack.kiln", places, **path))
 
     def test_pip_takes_the_wheel_here(self):
         (wheel,) = DIST.glob(f"kiln-*-py3-none-manylinux_*_{MACHINE}.whl")
@@ -312,7 +336,8 @@ def act(root, home, given, places=None, code=0, last="Gate"):
                        for name, value in step["env"].items()}
         added = (home / "path").read_text(encoding="utf-8").split()
         text = root.run(
-            "cd /work\n" + step["run"], {"/work": home, "/tests": SOURCE / "tests/packages", **(places or {})},
+            "cd /work\n" + step["run"],
+            {"/work": home, "/tests": SOURCE / "tests/packages", **(places or {})},
             code=code if step["name"] == last else 0, RUNNER_TEMP="/work/temporary",
             GITHUB_PATH="/work/path", PATH=":".join([*added, "/usr/bin:/bin"]), **environment)
         if step["name"] == last:
