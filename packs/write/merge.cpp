@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "kiln/packs/members.hpp"
 #include "kiln/packs/text.hpp"
@@ -54,20 +55,29 @@ int order(const std::vector<T> &a, const std::vector<T> &b) {
   return std::lexicographical_compare(b.begin(), b.end(), a.begin(), a.end(), less) ? 1 : 0;
 }
 
+// As order(), but what is not set comes last: an earlier version of Kiln wrote no such value.
+template <typename T>
+int order_set(const T &a, const T &b, const T &unset = {}) {
+  if (const int o = order(a == unset, b == unset); o != 0) return o;
+  return order(a, b);
+}
+
 // Compares member by member.
+template <typename Members, std::size_t... Index>
+int order_members(const Members &a, const Members &b, const Members &unset,
+                  std::index_sequence<Index...>) {
+  int first = 0;
+  (void)((first = order_set(std::get<Index>(a), std::get<Index>(b), std::get<Index>(unset))) ||
+         ...);
+  return first;
+}
+
 template <Record T>
 int order(const T &a, const T &b) {
-  return std::apply(
-      [&](const auto &...of_a) {
-        return std::apply(
-            [&](const auto &...of_b) {
-              int first = 0;
-              (void)((first = order(of_a, of_b)) || ...);
-              return first;
-            },
-            members(b));
-      },
-      members(a));
+  const T unset{};
+  using Members = decltype(members(unset));
+  return order_members(members(a), members(b), members(unset),
+                       std::make_index_sequence<std::tuple_size_v<Members>>());
 }
 
 // Takes const and non-const values.
@@ -114,12 +124,9 @@ int order(const Variant &a, const Variant &b) {
   };
   if (const int o = order(lacks(a), lacks(b)); o != 0) return o;
   if (const int o = order(plain(a), plain(b)); o != 0) return o;
-  if (const int o = order(a.limits.empty(), b.limits.empty()); o != 0) return o;
-  if (const int o = order(a.limits, b.limits); o != 0) return o;
-  if (const int o = order(a.local_sizes.empty(), b.local_sizes.empty()); o != 0) return o;
-  if (const int o = order(a.local_sizes, b.local_sizes); o != 0) return o;
-  if (const int o = order(a.workarounds.empty(), b.workarounds.empty()); o != 0) return o;
-  if (const int o = order(a.workarounds, b.workarounds); o != 0) return o;
+  if (const int o = order_set(a.limits, b.limits); o != 0) return o;
+  if (const int o = order_set(a.local_sizes, b.local_sizes); o != 0) return o;
+  if (const int o = order_set(a.workarounds, b.workarounds); o != 0) return o;
   if (const int o = order(a.kernels, b.kernels); o != 0) return o;
   if (const int o = order(a.arguments, b.arguments); o != 0) return o;
   if (const int o = order(a.source, b.source); o != 0) return o;

@@ -187,6 +187,29 @@ TEST_CASE("a binary's statistics outlive a merge with a pack that has none", "[m
   check_any_order(with, without, written(other));
 }
 
+TEST_CASE("a member that a pack sets outlives a merge with a pack that does not know it",
+          "[merge]") {
+  const Bytes without = written(sample());
+  const auto check_kept = [&](const std::function<void(Contents *)> &set) {
+    const Bytes with = sample_with(set);
+    REQUIRE(with != without);
+    CHECK(merged({with, without}) == with);
+    CHECK(merged({without, with}) == with);
+  };
+  const auto check_argument = [&](const std::function<void(Argument *)> &set) {
+    check_kept([&](Contents *c) { set(&c->programs[0].variants[1].arguments[4]); });
+  };
+  check_argument([](Argument *a) { a->accumulates = true; });
+  check_argument([](Argument *a) { a->extent = "width"; });
+  check_argument([](Argument *a) { a->values = {0.5}; });
+  check_argument([](Argument *a) { a->fields = "int float"; });
+  const auto check_finish = [&](const std::function<void(Finish *)> &set) {
+    check_kept([&](Contents *c) { set(&c->targets[0].binaries[0].finish); });
+  };
+  check_finish([](Finish *f) { f->made_from = "0123"; });
+  check_finish([](Finish *f) { f->workaround = "-cl-opt-disable"; });
+}
+
 TEST_CASE("a variant's recorded launches are united line by line, in any order", "[merge]") {
   const auto with = [](const char *lines) {
     return sample_with([=](Contents *c) {
