@@ -404,6 +404,44 @@ class Fetch(unittest.TestCase):
             self.assertEqual(outcome(report), wanted, err)
 
 
+    def test_a_signed_release_is_taken_once_and_one_without_this_device_is_told(self):
+        if shutil.which("minisign") is None:
+            self.skipTest("minisign is not installed")
+        machine, first = self.machine, self.machine.pack()
+        machine.run("minisign", "-GW", "-p", "ours.pub", "-s", "ours.key")
+        sign = ("--secret-key", "ours.key", "--expires", "2999-01-01")
+        words = ("--keys", "ours.pub", "--ask", "--signed", "--from")
+        self.publish(*sign)
+        report, _ = machine.watch(*words, "published")
+        self.assertEqual((outcome(report), report["written"]), ("fetched", True))
+
+        def written():
+            found = (machine.folder / "app.kiln").stat()
+            return found.st_ino, found.st_mtime_ns
+
+        before = written()
+        report, err = machine.watch(*words, "published")
+        self.assertEqual((outcome(report), report["written"], err), ("served", False, ""))
+        # The next release is for the first driver alone.
+        hash_ = report["devices"][0]["key_hash"]
+        (machine.folder / "fleet.kiln").write_bytes(first)
+        self.publish(*sign)
+        (machine.folder / "packs").mkdir()
+        machine.run(KILN, "pack", "sign", "fleet.kiln", "--secret-key", "ours.key",
+                    "--revision", "3", "-o", "packs/fleet.kiln")
+        for source in ("published", "packs"):
+            report, err = machine.watch(*words, source, code=1)
+            said = f"{source}: the release has no target {hash_} for this device"
+            self.assertEqual((outcome(report), report["devices"][0]["not_fetched"],
+                              report["missing"], report["written"]),
+                             ("not fetched", said, 0, False))
+            self.assertRegex(err, f"^kiln: .*: not fetched: {said}; app.kiln stays as it is\n$")
+        self.assertEqual(written(), before)
+        # The pack that stays serves its own programs.
+        report, err = machine.watch("--from", source, "--keys", "ours.pub")
+        self.assertEqual((report["changed"], err), ("", ""))
+
+
 class Mesa(unittest.TestCase):
     """Mesa makes other entries for another number of CPUs."""
 

@@ -67,7 +67,7 @@ int run(const WatchArguments &options) {
     end = *std::move(done);
   }
   options.json ? print(end.report) : print(report_text(end.report));
-  return end.report["missing"] == 0 && end.is_provisioned ? kDone : kSomeFailed;
+  return end.report["missing"] == 0 && !end.has_failed ? kDone : kSomeFailed;
 }
 
 }  // namespace

@@ -52,7 +52,9 @@ struct Lack {
 
 // What was done for one device.
 struct Outcome {
-  std::string how = "served";  // or "fetched", "built", "fetched and built", "not served"
+  // Or "fetched", "built", "fetched and built", "not served"; "not fetched": with --signed, the
+  // pack that stays serves the device.
+  std::string how = "served";
   std::string why_not_fetched{};
   std::vector<Lack> missing{};
   std::vector<Lack> not_final{};  // binaries whose first launch may compile
@@ -90,7 +92,9 @@ class Watch {
   Status fetch_from_packs(const KnownDevice &device,
                           std::shared_ptr<const packs::Pack> *pack) const;
   std::uint64_t smallest_revision() const;
+  Status no_target(const KnownDevice &device) const;
   Status demand(const std::string &name, std::shared_ptr<const packs::Pack> *pack) const;
+  Status replace(const packs::Pack &pack);
   Status take(const packs::Pack &pack, const packs::Contents &contents, const KnownDevice &device);
   Status build();
   bool has_programs_of(const packs::Contents &pack) const;
@@ -118,6 +122,7 @@ class Watch {
   std::map<std::string, std::string> failures_;  // by the job's name
   Facts known_;                                  // what this run's work follows from
   bool built_ = false;
+  bool is_in_release_ = true;  // with --signed: each device
   bool is_provisioned_ = true;
   bool written_ = false;
   std::size_t mesa_entries_ = 0;
@@ -242,15 +247,18 @@ Status Watch::demand(const std::string &name, std::shared_ptr<const packs::Pack>
   return status.ok() ? status : in_pack(name, status);
 }
 
+Status Watch::no_target(const KnownDevice &device) const {
+  return {Code::not_in_pack, fmt::format("{}: the release has no target {} for this device",
+                                         options_.from, device.key_hash)};
+}
+
 Status Watch::fetch_published(const KnownDevice &device, std::shared_ptr<const packs::Pack> *pack) {
   const FetchRequest request{options_.from,       in_state("published"), device.key_hash,
                              smallest_revision(), options_.keys,         today()};
   const std::string path = in_state("fetched.kiln");
   const auto fetched = fetch_pack(request, path);
   if (!fetched.ok()) return fetched.status();
-  if (fetched->fell_back && base_) {
-    return {Code::not_in_pack, fmt::format("{}: no target {}", options_.from, request.target)};
-  }
+  if (fetched->fell_back && base_) return no_target(device);
   Status status = packs::Pack::open_file(path.c_str(), pack);
   std::error_code ignored;
   fs::remove(path, ignored);  // the pack keeps it open
@@ -263,8 +271,7 @@ Status Watch::fetch_from_packs(const KnownDevice &device,
                                std::shared_ptr<const packs::Pack> *pack) const {
   std::vector<std::string> paths;
   if (Status s = packs::packs_in(options_.from, &paths); !s.ok()) return as_failed(s);
-  Status why(Code::not_in_pack,
-             fmt::format("{}: no pack has a target {}", options_.from, device.key_hash));
+  Status why = no_target(device);
   for (const std::string &path : paths) {
     std::shared_ptr<const packs::Pack> open;
     packs::TargetRef target;
@@ -288,17 +295,29 @@ Status Watch::fetch(const KnownDevice &device, std::shared_ptr<const packs::Pack
   return is_published ? fetch_published(device, pack) : fetch_from_packs(device, pack);
 }
 
+// Replaces the pack by a fetched one with its signatures, unless they are equal.
+Status Watch::replace(const packs::Pack &pack) {
+  std::vector<packs::Signature> signatures, signatures_now;
+  if (Status s = packs::read_signatures(pack, &signatures); !s.ok()) return as_failed(s);
+  const packs::FolderLock held = lock(options_.pack);
+  std::shared_ptr<const packs::Pack> now;
+  if (packs::Pack::open_file(options_.pack.c_str(), &now).ok() &&
+      packs::root_name(*now) == packs::root_name(pack) &&  // names all that a pack holds
+      packs::read_signatures(*now, &signatures_now).ok() &&
+      packs::encode_signatures(signatures_now) == packs::encode_signatures(signatures)) {
+    return {};
+  }
+  if (Status s = packs::write_signed(pack, signatures, options_.pack); !s.ok()) return as_failed(s);
+  written_ = true;
+  add_file(options_.pack, &known_);
+  return {};
+}
+
 // Adds the device's target of a fetched pack to the contents; with --signed, takes the whole pack.
 Status Watch::take(const packs::Pack &pack, const packs::Contents &contents,
                    const KnownDevice &device) {
   if (options_.is_signed) {
-    std::vector<packs::Signature> signatures;
-    Status status = packs::read_signatures(pack, &signatures);
-    const packs::FolderLock held = lock(options_.pack);
-    if (status.ok()) status = packs::write_signed(pack, signatures, options_.pack);
-    if (!status.ok()) return as_failed(status);
-    written_ = true;
-    add_file(options_.pack, &known_);
+    if (Status s = replace(pack); !s.ok()) return s;
     contents_ = contents;
     base_ = contents;
     base_->targets.clear();
@@ -338,10 +357,13 @@ Status Watch::fetch_all() {
     if (status.ok()) status = take(*pack, contents, devices_[i]);
     if (status.ok()) {
       is_new = true;
-      if (is_lacking[i]) outcomes_[i].how = "fetched";
+      if (is_lacking[i] || (options_.is_signed && written_)) outcomes_[i].how = "fetched";
     } else {
+      is_in_release_ = is_in_release_ && !(options_.is_signed && status.code == Code::not_in_pack);
+      if (options_.is_signed && !is_lacking[i]) outcomes_[i].how = "not fetched";
       outcomes_[i].why_not_fetched = status.message;
-      complain_(printable_line(devices_[i].label) + ": not fetched: " + status.message);
+      complain_(printable_line(devices_[i].label) + ": not fetched: " + status.message +
+                (options_.is_signed && base_ ? "; " + options_.pack + " stays as it is" : ""));
     }
   }
   return is_new ? look_for_lacking() : Status();
@@ -558,7 +580,7 @@ Result<WatchEnd> Watch::run() {
   for (const auto &[name, value] : known_) state_.facts[name] = value;
   if (Status s = write_watch_state(options_.state, state_); !s.ok()) return s;
   remove_work(is_done);
-  return WatchEnd{state_.report, is_provisioned_};
+  return WatchEnd{state_.report, !is_provisioned_ || !is_in_release_};
 }
 
 // Removes what the pack has now. The store of finished jobs stays while jobs are left.

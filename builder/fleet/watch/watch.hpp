@@ -37,8 +37,9 @@ struct WatchOptions {
 using Complain = std::function<void(const std::string &text)>;
 
 struct WatchEnd {
-  nlohmann::json report;       // schema 1; "changed" is empty if nothing has changed
-  bool is_provisioned = true;  // false: Mesa's cache could not be filled
+  nlohmann::json report;  // schema 1; "changed" is empty if nothing has changed
+  // Mesa's cache could not be filled, or with `is_signed` the release lacks a device.
+  bool has_failed = false;
 };
 
 // Returns the last run's report if nothing has changed since a run that did all it could. Fast: no
