@@ -3,6 +3,7 @@
 // wrong.
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
@@ -21,6 +22,7 @@
 #include "builder/process/temporary_folder.hpp"
 #include "builder/under_layer/enabled_layer.hpp"
 #include "builder/under_layer/overlay_folder.hpp"
+#include "builder/under_layer/past_layer.hpp"
 #include "builder/under_layer/report_sum.hpp"
 #include "kiln/packs/pack_folder.hpp"
 
@@ -145,9 +147,9 @@ void look_at_loader(const builder::LoaderChoice &loader, Findings *findings) {
   findings->add("icd_loader", facts);
 }
 
-// Returns whether a process reached the layer since the report had `from` bytes.
-bool has_started(const std::string &report, std::uintmax_t from = 0) {
-  return report_lines(report, from).find("\"started\"") != std::string::npos;
+// Returns whether a process reached the layer.
+bool has_started(const std::string &report) {
+  return report_lines(report).find("\"started\"") != std::string::npos;
 }
 
 // Splits a list of paths, as in variables of the environment.
@@ -344,8 +346,29 @@ void look_at_report(const std::string &path, Findings *findings) {
   findings->add("last_start", start);
 }
 
+// Blames what keeps Kiln from serving anything to an application that reached the layer, and that
+// ended with `end`.
+void look_at_served(const builder::ReportSums &sums, std::size_t served, bool has_packs,
+                    const std::string &end, Findings *findings) {
+  const std::size_t built = builder::builds_of(sums), own = sums.own_binaries.count;
+  if (served != 0) return;
+  if (own != 0) {
+    findings->blame(
+        fmt::format("the application loads {} from binaries of its own, which the layer does not "
+                    "serve: empty its cache, or see docs/use/own_cache.md",
+                    count(own, "program")));
+  } else if (built != 0 && has_packs) {
+    findings->blame(
+        fmt::format("none of the {} that the application built came from a pack; the report of its "
+                    "last start says why",
+                    count(built, "program")));
+  } else if (built == 0) {
+    findings->blame("the application built no program, and ended with " + end);
+  }
+}
+
 // Runs the application as kiln serve does, and tells whether it reached the layer, which
-// `others_reach`.
+// `others_reach`, and whether it was served.
 void look_at_application(const LayerArguments &arguments, const builder::LoaderChoice &loader,
                          bool others_reach, Findings *findings) {
   const auto variables = variables_of(arguments, loader);
@@ -353,15 +376,34 @@ void look_at_application(const LayerArguments &arguments, const builder::LoaderC
   print_preload(loader);
   std::error_code error;
   const std::uintmax_t before = fs::file_size(arguments.report, error);  // it exists
-  const auto exit = run_under_layer(arguments.command, *variables, "serve", true);
+  builder::PastLayer past(*find_layer(), builder::driver_libraries());
+  const builder::Meanwhile meanwhile = [&past] {
+    past.look();
+    return std::chrono::milliseconds(100);
+  };
+  const auto exit = run_under_layer(arguments.command, *variables, "serve", true, &meanwhile);
   if (!exit.ok()) return findings->blame(exit.status().message);
-  const bool reached = has_started(arguments.report, before);
-  findings->add(
-      "application",
-      {{"reached", reached}, {"exit", exit->end == builder::ProcessEnd::exited ? exit->code : -1}});
-  if (!reached) {
-    findings->blame(std::string("the application did not reach the layer") +
-                    (others_reach ? std::string(": ") + builder::kPastTheLayer : ""));
+  const bool has_exited = exit->end == builder::ProcessEnd::exited;
+  const std::string end = fmt::format("{} {}", has_exited ? "exit code" : "signal", exit->code);
+  builder::ReportSums sums;
+  std::istringstream lines(report_lines(arguments.report, before));
+  (void)builder::add_report_lines(lines, arguments.report, &sums);
+  std::size_t served = 0;
+  for (const auto &[outcome, row] : sums.rows) served += outcome.first == "served" ? row.count : 0;
+  const bool reached = !sums.processes.empty();
+  findings->add("application", {{"reached", reached},
+                                {"exit", has_exited ? exit->code : -1},
+                                {"builds", builder::builds_of(sums)},
+                                {"served", served},
+                                {"own_binaries", sums.own_binaries.count}});
+  if (reached) {
+    look_at_served(sums, served, !arguments.packs.empty(), end, findings);
+  } else if (!others_reach) {
+    findings->blame("the application did not reach the layer");
+  } else if (const std::string found = past.found(); !found.empty()) {
+    findings->blame(found + " without the layer: it brings a driver or an ICD loader of its own");
+  } else {
+    findings->blame("the application made no OpenCL call that Kiln saw, and ended with " + end);
   }
 }
 

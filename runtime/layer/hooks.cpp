@@ -468,7 +468,8 @@ cl_int CL_API_CALL get_kernel_info(cl_kernel kernel, cl_kernel_info what, size_t
 
 void set_hooks(cl_icd_dispatch *table) {
   const bool is_idle = !settings().record && settings().packs.empty() &&
-                       settings().overlay.empty() && settings().require == Require::nothing;
+                       settings().overlay.empty() && settings().require == Require::nothing &&
+                       settings().report.empty() && settings().report_folder.empty();
   if (is_idle) return;
   see_variables();
   set_launch_hooks(table);

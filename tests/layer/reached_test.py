@@ -170,6 +170,41 @@ class Reached(unittest.TestCase):
         self.assertEqual(sum(platform["devices"] for platform in found["platforms"]),
                          len(found["devices"]))
 
+    def test_doctor_tells_of_programs_from_the_applications_cache(self):
+        """Also without packs and an overlay, as of programs that the driver builds."""
+        file = self.place / "binary"
+        found = self.doctor("--", BINARY_CACHE, file)
+        self.assertEqual((found["problems"], found["application"]["builds"]), ([], 1))
+        found = self.doctor("--", BINARY_CACHE, file)
+        self.assertEqual(found["problems"], [
+            "the application loads 1 program from binaries of its own, which the layer does not "
+            "serve: empty its cache, or see docs/use/own_cache.md"])
+        told = {name: found["application"][name] for name in ("builds", "served", "own_binaries")}
+        self.assertEqual(told, {"builds": 0, "served": 0, "own_binaries": 1})
+
+    def test_doctor_tells_that_packs_serve_nothing(self):
+        """The pack has another application's program."""
+        run(KILN, "record", "-o", self.spool, "--", BINARY_CACHE, self.place / "binary")
+        found = self.doctor("--pack", self.spool, "--", APPLICATION, "build")
+        built = found["application"]["builds"]
+        self.assertGreater(built, 1)
+        self.assertIn(f"none of the {built} programs that the application built came from a pack; "
+                      "the report of its last start says why", found["problems"])
+
+    def test_doctor_tells_how_an_application_ended_that_built_nothing(self):
+        """Without a call of OpenCL, and with calls but no program."""
+        found = self.doctor("--", "sh", "-c", "exit 3")
+        self.assertEqual(found["problems"], ["the application made no OpenCL call that Kiln saw, and "
+                                             "ended with exit code 3"])
+        found = self.doctor("--", KILN, "devices")
+        self.assertTrue(found["application"]["reached"])
+        self.assertEqual(found["problems"],
+                         ["the application built no program, and ended with exit code 0"])
+        past = ("sh", "-c", 'unset OPENCL_LAYERS; "$@"', "sh", APPLICATION, "run", "twice", "threads")
+        (problem,) = self.doctor("--", *past)["problems"]
+        self.assertRegex(problem, r"^\S+ \(process \d+\) uses libpocl\S+ without the layer: it brings "
+                                  r"a driver or an ICD loader of its own$")
+
     def test_doctor_puts_a_loader_in_front(self):
         """As kiln serve does; where none takes layers, that is a problem."""
         found = self.doctor(**OTHER)
