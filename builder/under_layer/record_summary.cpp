@@ -106,10 +106,13 @@ std::string recording_text(const std::string &report, const std::string &spool,
   std::string text = counted(counts.recorded.size()) + " recorded";
   if (!spool.empty()) text += " in " + spool;
   if (counts.own_binaries != 0) {
-    text += fmt::format("; {} loaded from the application's own cache, not recorded: empty it",
-                        counted(counts.own_binaries));
+    text += fmt::format(
+        "; {} loaded from the application's own binaries, not recorded: empty or switch off its "
+        "cache",
+        counted(counts.own_binaries));
     for (std::size_t i = 0; i < folders.size(); ++i) text += (i == 0 ? " (" : ", ") + folders[i];
-    text += std::string(folders.empty() ? "" : ")") + " or switch it off, and record again";
+    text += std::string(folders.empty() ? "" : ")") +
+            ", or its overlay if it loads by Kiln, and record again";
   }
   if (!counts.failed.empty()) text += "; " + reasons_text(counts);
   return text;

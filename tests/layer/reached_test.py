@@ -96,7 +96,7 @@ class Reached(unittest.TestCase):
         self.assertEqual(said(first), [f"kiln: 1 program recorded in {self.spool}"], first.error)
         second = run(*command)
         self.assertIn(f"kiln: 0 programs recorded in {self.spool}; 1 program loaded from the "
-                      "application's own cache, not recorded", second.error)
+                      "application's own binaries, not recorded", second.error)
 
     def test_own_binaries_are_in_every_report(self):
         """With packs and without an overlay, too."""

@@ -166,7 +166,7 @@ class Try(unittest.TestCase):
                       "from the pack", done.stderr)
         done = self.attempt("-o", "other.kiln", "--", BINARY_CACHE, "binary")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("kiln: 0 programs recorded; 1 program loaded from the application's own cache, "
+        self.assertIn("kiln: 0 programs recorded; 1 program loaded from the application's own binaries, "
                       "not recorded", done.stderr)
 
     def test_both_runs_get_the_file_on_standard_input_and_their_own_place(self):

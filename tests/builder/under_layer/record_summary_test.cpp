@@ -31,11 +31,13 @@ TEST_CASE("a recording counts each program once", "[record_summary]") {
 TEST_CASE("programs from an application's own cache are reported, with the known folders",
           "[record_summary]") {
   CHECK(recording_text(kOwn, "s", {}) ==
-        "0 programs recorded in s; 1 program loaded from the application's own cache, not "
-        "recorded: empty it or switch it off, and record again");
+        "0 programs recorded in s; 1 program loaded from the application's own binaries, not "
+        "recorded: empty or switch off its cache, or its overlay if it loads by Kiln, and record "
+        "again");
   CHECK(recording_text(kOwn + kOwn, "s", {"/h/a", "/h/b"}) ==
-        "0 programs recorded in s; 2 programs loaded from the application's own cache, not "
-        "recorded: empty it (/h/a, /h/b) or switch it off, and record again");
+        "0 programs recorded in s; 2 programs loaded from the application's own binaries, not "
+        "recorded: empty or switch off its cache (/h/a, /h/b), or its overlay if it loads by Kiln, "
+        "and record again");
 }
 
 TEST_CASE("programs that cannot be recorded are reported with the reasons, others are not",
