@@ -90,6 +90,8 @@ class Release:
             self.packages(self.builds[os.uname().machine])
             if apt_key:
                 self.sign_packages(apt_key)
+            else:
+                say("apt/: not signed; sources.list: deb [trusted=yes] file:DIST/apt ./")
         self.image()
         if ndk:
             self.maven(ndk, headers)
@@ -157,7 +159,7 @@ class Release:
             layer = run(*self.tar(root, "."), stdout=subprocess.PIPE).stdout
             images.append(layout.add_image(layer, machine))
         layout.finish(images, self.version)
-        say(f"image/: skopeo copy oci:{self.dist}/image:{self.version} "
+        say(f"image/: skopeo copy --all oci:{self.dist}/image:{self.version} "
             f"docker://REGISTRY/kiln:{self.version}")
 
     def maven(self, ndk, headers):
@@ -196,7 +198,6 @@ class Release:
         release = re.sub(rb"(?m)^Date: .*$", time.strftime("Date: %a, %d %b %Y %H:%M:%S +0000", date)
                          .encode(), release)  # apt-ftparchive writes the time
         (apt / "Release").write_bytes(release)
-        say("apt/: sources.list: deb [trusted=yes] file:DIST/apt ./")
 
     def sign_packages(self, key):
         """Signs the repository of packages by gpg's key of that name."""

@@ -202,13 +202,13 @@ class Release(unittest.TestCase):
         self.assertEqual(shown["Os"], "linux")
         config = json.loads(run("skopeo", "inspect", "--config", name))["config"]
         root = self.image()
-        (root / "work").mkdir()
-        shutil.copy(GOLDEN, root / "work/app.kiln")
+        (root / "workspace").mkdir()
+        shutil.copy(GOLDEN, root / "workspace/app.kiln")
         words = [word for pair in config["Env"] for word in ("--setenv", *pair.split("=", 1))]
 
         def kiln(*arguments):
             return run("bwrap", "--bind", root, "/", "--proc", "/proc", "--dev", "/dev", "--unshare-all",
-                       "--clearenv", *words, "--chdir", "/work", *config["Entrypoint"], *arguments)
+                       "--clearenv", *words, "--chdir", "/workspace", *config["Entrypoint"], *arguments)
 
         self.assertRegex(kiln("--version"), r"^kiln \d")
         self.assertIn("blur", kiln("pack", "inspect", "app.kiln"))
@@ -306,10 +306,10 @@ class Release(unittest.TestCase):
 
     def test_the_action_runs_step_by_step(self):
         root, home = Root("bookworm", USERS), WORK / "workspace"
-        places = {"/work": home, "/opt/kiln": self.tree, "/tests": SOURCE / "tests/packages"}
+        places = {"/workspace": home, "/opt/kiln": self.tree, "/tests": SOURCE / "tests/packages"}
         home.mkdir()
         gate = "python3 /tests/use_pyopencl.py"
-        root.run(f"cd /work; /opt/kiln/bin/kiln record -o app.spool -- {gate}", places)
+        root.run(f"cd /workspace; /opt/kiln/bin/kiln record -o app.spool -- {gate}", places)
         version = self.tree.name.split("-")[1]
         given = {"version": version, "kernels": "app.spool", "gate": gate, "release": "/dist"}
         act(root, home, {**given, "release": "file:///dist", "build": "--device Portable*"})
@@ -336,10 +336,10 @@ def act(root, home, given, places=None, code=0, last="Gate"):
                        for name, value in step["env"].items()}
         added = (home / "path").read_text(encoding="utf-8").split()
         text = root.run(
-            "cd /work\n" + step["run"],
-            {"/work": home, "/tests": SOURCE / "tests/packages", **(places or {})},
-            code=code if step["name"] == last else 0, RUNNER_TEMP="/work/temporary",
-            GITHUB_PATH="/work/path", PATH=":".join([*added, "/usr/bin:/bin"]), **environment)
+            "cd /workspace\n" + step["run"],
+            {"/workspace": home, "/tests": SOURCE / "tests/packages", **(places or {})},
+            code=code if step["name"] == last else 0, RUNNER_TEMP="/workspace/temporary",
+            GITHUB_PATH="/workspace/path", PATH=":".join([*added, "/usr/bin:/bin"]), **environment)
         if step["name"] == last:
             return text
     raise AssertionError(f"no step {last}")
