@@ -88,7 +88,7 @@ class Bisection {
     const Observed plain = observe(variant_of(now), now.size, request_.device);
     if (plain.died()) {
       death_ = plain.child;
-      out_.finding = without_output(plain.child.reason());
+      out_.finding = plain.child.reason().substr(0, plain.child.reason().find('\n'));
       out_.printed = plain.child.output;
     } else if (!plain.status.ok()) {
       return {Code::requirement, "the driver refuses the program: " + plain.status.message};

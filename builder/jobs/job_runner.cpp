@@ -397,7 +397,7 @@ JobRunner::Measured JobRunner::make_measured(std::size_t number, Job job, std::s
 json JobRunner::work_around(std::size_t number, const Job &job, json answer) {
   constexpr std::size_t kMost = 19, kRight = 3;  // and one more compilation of the variant as it is
   const Status fault = status_from(answer);
-  const std::string what = without_output(fault.message);
+  const std::string what = fault.message.substr(0, fault.message.find('\n'));
   const bool is_refused = fault.code == Code::opencl;
   const auto start = Clock::now();
   const std::vector<Workaround> all = workarounds_for(job.variant, job.device);

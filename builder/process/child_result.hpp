@@ -43,16 +43,13 @@ struct ChildResult : ProcessExit {
   bool is_endless() const;  // the reason is kEndless
   // Whether there is an answer, which may still report a failure.
   bool ok() const { return answered; }
-  // Describes a child without an answer: "crashed with signal 11 (Segmentation fault)", with the
-  // end of its output, if any.
+  // Describes a child without an answer: "crashed with signal 11 (Segmentation fault)", and on
+  // further lines the end of its output, if any.
   std::string reason() const;
   // Returns the status in the answer, if any. Fails with Code::process and the reason if there is
   // no answer.
   Status status() const;
 };
-
-// Returns ChildResult::reason(), or a message that ends with one, without the child's output.
-std::string without_output(const std::string &reason);
 
 // Limits of a child for one piece of work. A child that exceeds one is killed.
 struct CallLimits {

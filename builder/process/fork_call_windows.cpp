@@ -66,7 +66,7 @@ Captured *captured = nullptr;  // while a driver works
 [[noreturn]] void end_process(const std::string &reason) {
   const std::string output = captured != nullptr ? captured->end() : "";
   std::fprintf(stderr, "kiln: the driver, or a reference library, %s%s%s\n", reason.c_str(),
-               output.empty() ? "" : "; its output ends with:\n", output.c_str());
+               output.empty() ? "" : "\nits output ends with:\n", output.c_str());
   TerminateProcess(GetCurrentProcess(), 1);
   std::abort();  // not reached
 }

@@ -165,8 +165,6 @@ Collected collect(const packs::Descriptor &socket, const packs::Descriptor &outp
   }
 }
 
-constexpr char kOutput[] = "; its output ends with:\n";
-
 }  // namespace
 
 bool ChildResult::is_endless() const {
@@ -190,11 +188,7 @@ std::string ChildResult::reason() const {
   }
   if (output.empty()) return text;
   const std::size_t tail = std::min<std::size_t>(output.size(), 2000);
-  return text + kOutput + output.substr(output.size() - tail);
-}
-
-std::string without_output(const std::string &reason) {
-  return reason.substr(0, reason.find(kOutput));
+  return text + "\nits output ends with:\n" + output.substr(output.size() - tail);
 }
 
 ServingChild::ServingChild(ProcessRequest program) : program_(std::move(program)) {}

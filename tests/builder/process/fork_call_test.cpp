@@ -81,7 +81,7 @@ TEST_CASE("a crash is reported with its signal and the end of the output") {
   CHECK(result.end == ProcessEnd::signalled);
   CHECK(result.code == SIGABRT);
   CHECK(result.reason() ==
-        "crashed with signal 6 (Aborted); its output ends with:\nabout to fall\n");
+        "crashed with signal 6 (Aborted)\nits output ends with:\nabout to fall\n");
 }
 
 TEST_CASE("a driver that ends the process is reported with its exit code") {
