@@ -19,7 +19,8 @@ usage: ./bootstrap.sh build | demo | quick | test | lab | check GROUP... | relea
   check  the rest, in groups; `all` is each of them, `next` the one whose turn it is by the number of
          commits:
            applications  the layer under the applications that take longest, the fleet's page in Chromium
-           clang         the runtime by Clang, the AAR, Kiln as a part of other projects
+           clang         the runtime by Clang, each source by the preset for development, the AAR,
+                         Kiln as a part of other projects
            fuzz          mutated packs and overlays, generated programs, libFuzzer
            kernels       every variant of the case studies, more sizes and drivers
            machines      the runtime on AArch64, 32-bit Arm and 32-bit x86
@@ -234,7 +235,7 @@ make_release() {
 group() {
   local name=$1 preset
   case "$name" in
-    clang) build clang; run_tests clang quick -L quick || return 1 ;;
+    clang) build dev; build clang; run_tests clang quick -L quick || return 1 ;;
     sanitizers)
       for preset in asan-runtime tsan-runtime; do
         build $preset
