@@ -18,7 +18,7 @@ namespace kiln::builder {
 
 // Number that is raised whenever the builder makes other answers from the same inputs: another
 // finisher, another proof, other members of JobRunner::run()'s answer.
-inline constexpr int kBuilderVersion = 10;
+inline constexpr int kBuilderVersion = 11;
 
 // Returns everything known of device and driver as canonical JSON: the binary key, the driver's
 // compiler library, and every identity string but the device's UUID, which names one board.

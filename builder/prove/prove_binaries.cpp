@@ -53,7 +53,9 @@ Status add_shader_cache(Prover *prover, bool has_hardware, ProofRequest *wanted,
   }
   job.by_itself = true;
   job.check = nullptr;
-  Proof first = prover->prove(job, *binary, false);
+  packs::Binary bare = *binary;
+  bare.cache_entries.reset();  // of an earlier proof
+  Proof first = prover->prove(job, bare, false);
   wanted->launch = !first.is_endless;
   const Status status = first.loaded.ok() ? first.launched : first.loaded;
   const bool compiled = first.loaded.ok() && !first.names.empty();

@@ -204,6 +204,33 @@ class Places(unittest.TestCase):
             self.assertEqual(now - seen, {file} - {None})
             seen = now
 
+    def test_what_is_proven_again_stays_final_also_in_the_store(self):
+        place = Place("libRusticlOpenCL.so.1")  # whose binaries need entries of Mesa's shader cache
+        (place.folder / "k.cl").write_text(
+            "kernel void a(global uint *out, uint width) { out[get_global_id(0)] = width; }\n"
+            "kernel void b(global uint *out, uint width) { out[get_global_id(0)] = 0u + width; }\n")
+
+        def build(output, tolerance):
+            (place.folder / "m.toml").write_text(
+                'schema = 1\n[program.p]\nsource = "k.cl"\nreference = "variant:a"\n'
+                'arguments = [{ role = "output", type = "uint", extent = ["width"] }, '
+                '{ role = "width" }]\n[program.p.variant.a]\nkernel = "a"\nrange = ["width"]\n'
+                f'[program.p.variant.b]\nkernel = "b"\nrange = ["width"]\ntolerance = {tolerance}\n')
+            built = json.loads(place.kiln("build", "m.toml", "-o", output, "--json"))
+            (target,) = json.loads(place.kiln("pack", "inspect", output, "--json"))["targets"]
+            return built, {binary["variant"]: (binary["provenance"]["finish"]["final"],
+                                               binary["cache_entries"]["raw_size"])
+                           for binary in target["binaries"]}
+
+        _, first = build("out.kiln", 0)
+        self.assertEqual({final for final, _ in first.values()}, {"yes"})
+        built, again = build("out.kiln", 5)
+        self.assertEqual((built["compiled"], built["proven"]), (0, 1))
+        self.assertEqual(again, first)
+        built, stored = build("other.kiln", 5)
+        self.assertEqual((built["compiled"], built["stored"]), (0, 2))
+        self.assertEqual(stored, first)
+
     def test_on_a_full_disk_the_build_goes_on_without_it(self):
         scripted.need_small_folders(self)
         place = Place("libRusticlOpenCL.so.1", jobs=2)
