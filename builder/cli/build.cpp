@@ -441,8 +441,11 @@ int run(const BuildArguments &options) {
     complain(fmt::format("{}: limits not checked: the compiler tells no {}",
                          builder::printable_line(one.job), one.text));
   }
-  if (result.stale != 0) {
-    complain(count(result.stale, "proof") +
+  if (const std::size_t beyond = result.not_kept.beyond; beyond != 0) {
+    complain(count(beyond, "earlier binary") + " left out: beyond the limits of the variant");
+  }
+  if (const std::size_t stale = result.not_kept.stale; stale != 0) {
+    complain(count(stale, "proof") +
              " of binaries for other devices dropped: the arguments, sizes, tolerance or reference "
              "have changed");
   }

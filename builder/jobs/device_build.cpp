@@ -370,6 +370,7 @@ class Collector {
       note_unmeasured(variant, made->statistics, name);
       return {};
     }
+    result_.dropped.emplace(key, variant.hash);
     result_.failures.push_back({name, beyond});
     return {Code::failed, beyond};
   }
@@ -569,8 +570,8 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
     const PlannedJob &job = plan[i];
     if (job.need == Need::skip) {
       ++result.skipped;
-      result.skipped_jobs.emplace(devices[job.device].description.key.text(),
-                                  variant_of(base, job).hash);
+      result.dropped.emplace(devices[job.device].description.key.text(),
+                             variant_of(base, job).hash);
     } else if (job.need == Need::other_shard) {
       ++result.other_shards;
     } else if (job.need == Need::reuse) {
@@ -600,7 +601,7 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
 void BuildResult::keep(packs::Contents earlier) {
   for (packs::Target &target : earlier.targets) {
     const auto is_dropped = [&](const packs::Binary &binary) {
-      if (skipped_jobs.count({target.key, binary.variant}) != 0) return true;
+      if (dropped.count({target.key, binary.variant}) != 0) return true;
       const auto own = wanted.find({target.key, binary.variant});
       if (own == wanted.end()) return false;
       return !fit_of(binary.finish, own->second).serves() ||
@@ -609,7 +610,9 @@ void BuildResult::keep(packs::Contents earlier) {
     std::erase_if(target.binaries, is_dropped);
     std::erase_if(target.intermediates, is_dropped);
   }
-  stale += keep_earlier(earlier, proofs, &contents);
+  const NotKept now = keep_earlier(earlier, proofs, &contents);
+  not_kept.stale += now.stale;
+  not_kept.beyond += now.beyond;
   keep_found(earlier, judged, &contents);
 }
 

@@ -72,15 +72,15 @@ struct BuildResult {
   std::size_t skipped = 0;
   // Of jobs that ran: by the target's key and the variant's hash the origin of what was to be made.
   std::map<std::pair<std::string, packs::Digest>, Origin> wanted{};
-  std::set<std::pair<std::string, packs::Digest>> skipped_jobs{};  // in the same way
+  std::set<std::pair<std::string, packs::Digest>> dropped{};  // whose earlier binaries are not kept
   bool require_proof = false;
   ProofOrigins proofs{};         // of the base's variants
-  std::size_t stale = 0;         // earlier binaries of other jobs that lost their proof
+  NotKept not_kept{};            // earlier binaries of other jobs
   std::size_t other_shards = 0;  // jobs left to other shards
   Status store_status{};         // why the store was not used, or no longer used
 
   // Adds what an earlier pack has beside this result, as keep_earlier() does. Leaves out binaries
-  // of skipped jobs. Of jobs that ran leaves out binaries of another origin and, if a proof is
+  // of dropped jobs. Of jobs that ran leaves out binaries of another origin and, if a proof is
   // required, those without one.
   void keep(packs::Contents earlier);
 };

@@ -4,38 +4,52 @@
 
 #include <algorithm>
 
+#include "builder/statistics/statistics.hpp"
+
 namespace kiln::builder {
 namespace {
 
-// Keeps the earlier entries whose variants still exist and got no new binary. Returns the number of
-// those with a stale proof.
-std::size_t keep_entries(const std::vector<packs::Binary> &earlier, const DigestSet &variants,
-                         const ProofOrigins &proofs, std::vector<packs::Binary> *entries) {
+// The variants with a hash, which share its binaries.
+using ByHash = std::unordered_multimap<packs::Digest, const packs::Variant *, HashOfDigest>;
+
+bool is_beyond_limits(const packs::Binary &binary, const ByHash &variants) {
+  const auto [begin, end] = variants.equal_range(binary.variant);
+  return std::any_of(begin, end, [&](const auto &variant) {
+    return !beyond_limits(*variant.second, binary.statistics).empty();
+  });
+}
+
+// Keeps the earlier entries whose variants still exist and got no new binary.
+void keep_entries(const std::vector<packs::Binary> &earlier, const ByHash &variants,
+                  const ProofOrigins &proofs, std::vector<packs::Binary> *entries,
+                  NotKept *not_kept) {
   DigestSet known;
   for (const packs::Binary &entry : *entries) known.insert(entry.variant);
-  std::size_t stale = 0;
   for (const packs::Binary &one : earlier) {
     if (variants.count(one.variant) == 0 || known.count(one.variant) != 0) continue;
+    if (is_beyond_limits(one, variants)) {
+      ++not_kept->beyond;
+      continue;
+    }
     if (!proofs.is_stale(one)) {
       entries->push_back(one);
       continue;
     }
-    ++stale;
+    ++not_kept->stale;
     if (proofs.needs_proof(one.variant)) continue;
     packs::Finish &finish = entries->emplace_back(one).finish;
     finish.proof.clear();
     finish.proved_by.clear();
     finish.unproven = "the arguments, sizes, tolerance or reference of its proof have changed";
   }
-  return stale;
 }
 
-DigestSet variants_of(const packs::Contents &contents) {
-  DigestSet hashes;
+ByHash variants_of(const packs::Contents &contents) {
+  ByHash variants;
   for (const packs::Program &program : contents.programs) {
-    for (const packs::Variant &variant : program.variants) hashes.insert(variant.hash);
+    for (const packs::Variant &variant : program.variants) variants.emplace(variant.hash, &variant);
   }
-  return hashes;
+  return variants;
 }
 
 }  // namespace
@@ -44,10 +58,10 @@ bool has_any(const packs::Target &target) {
   return !target.binaries.empty() || !target.intermediates.empty();
 }
 
-std::size_t keep_earlier(const packs::Contents &earlier, const ProofOrigins &proofs,
-                         packs::Contents *contents) {
-  const DigestSet variants = variants_of(*contents);
-  std::size_t stale = 0;
+NotKept keep_earlier(const packs::Contents &earlier, const ProofOrigins &proofs,
+                     packs::Contents *contents) {
+  const ByHash variants = variants_of(*contents);
+  NotKept not_kept;
   for (const packs::Target &target : earlier.targets) {
     auto now = std::find_if(contents->targets.begin(), contents->targets.end(),
                             [&](const packs::Target &t) { return t.key == target.key; });
@@ -59,11 +73,11 @@ std::size_t keep_earlier(const packs::Contents &earlier, const ProofOrigins &pro
       fresh.intermediates.clear();
     }
     packs::Target &into = is_new ? fresh : *now;
-    stale += keep_entries(target.binaries, variants, proofs, &into.binaries);
-    stale += keep_entries(target.intermediates, variants, proofs, &into.intermediates);
+    keep_entries(target.binaries, variants, proofs, &into.binaries, &not_kept);
+    keep_entries(target.intermediates, variants, proofs, &into.intermediates, &not_kept);
     if (is_new && has_any(fresh)) contents->targets.push_back(std::move(fresh));
   }
-  return stale;
+  return not_kept;
 }
 
 EarlierBinaries::EarlierBinaries(const std::vector<packs::Target> &targets) {

@@ -22,12 +22,18 @@ using DigestSet = std::unordered_set<packs::Digest, HashOfDigest>;
 // Returns whether the target has a binary or an intermediate.
 bool has_any(const packs::Target &target);
 
+// Numbers of earlier binaries that were not kept as they were.
+struct NotKept {
+  std::size_t stale = 0;   // lost their proof
+  std::size_t beyond = 0;  // left out: their statistics are beyond the limits
+};
+
 // Adds useful binaries of another pack's targets: binaries of variants that `contents` has, but has
-// no binary for. Leaves out records, which the other pack may have removed on purpose. A proof that
-// is stale is not kept, nor is its binary if its variant needs one; returns the number of such
-// binaries.
-std::size_t keep_earlier(const packs::Contents &earlier, const ProofOrigins &proofs,
-                         packs::Contents *contents);
+// no binary for. Leaves out records, which the other pack may have removed on purpose, and binaries
+// beyond the limits of a variant. A proof that is stale is not kept, nor is its binary if its
+// variant needs one.
+NotKept keep_earlier(const packs::Contents &earlier, const ProofOrigins &proofs,
+                     packs::Contents *contents);
 
 // Binaries and intermediates of targets, by the target's key and the variant's hash. The targets
 // must outlive this object and stay where they are.

@@ -235,17 +235,39 @@ TEST_CASE("a proof is stale when its reference has changed, for each variant wit
   earlier.targets.emplace_back().key = "name=A\n";
   earlier.targets[0].binaries = {binary};
   packs::Contents kept = base;
-  CHECK(keep_earlier(earlier, ProofOrigins(base, {first, second}), &kept) == 1);
+  CHECK(keep_earlier(earlier, ProofOrigins(base, {first, second}), &kept).stale == 1);
   CHECK(kept.targets.empty());  // it may be packed only with a proof
   base.programs[0].variants[0].requirements.clear();
   kept = base;
-  CHECK(keep_earlier(earlier, ProofOrigins(base, {first, second}), &kept) == 1);
+  CHECK(keep_earlier(earlier, ProofOrigins(base, {first, second}), &kept).stale == 1);
   REQUIRE(kept.targets.size() == 1);
   CHECK(kept.targets[0].binaries[0].finish.proof.empty());
   CHECK(kept.targets[0].binaries[0].finish.unproven ==
         "the arguments, sizes, tolerance or reference of its proof have changed");
-  CHECK(keep_earlier(earlier, {}, &(kept = base)) == 0);
+  CHECK(keep_earlier(earlier, {}, &(kept = base)).stale == 0);
   CHECK(kept.targets == earlier.targets);
+}
+
+TEST_CASE("an earlier binary beyond a limit of any variant of its text is not kept") {
+  const Inputs inputs;
+  packs::Contents base;
+  base.programs = {inputs.program, inputs.program};
+  base.programs[1].name = "twin";
+  for (packs::Program &program : base.programs) program.variants = {inputs.variant};
+  packs::Binary binary{inputs.variant.hash, packs::BlobSource(packs::Bytes{'b'}), ""};
+  binary.statistics = {{0, packs::StatisticName::registers, 24}};
+  packs::Contents earlier;
+  earlier.targets.emplace_back().key = "name=A\n";
+  earlier.targets[0].binaries = earlier.targets[0].intermediates = {binary};
+  const auto beyond = [&](std::uint64_t limit) {
+    base.programs[1].variants[0].limits = {{0, packs::StatisticName::registers, limit}};
+    packs::Contents kept = base;
+    const std::size_t left_out = keep_earlier(earlier, {}, &kept).beyond;
+    CHECK(kept.targets.empty() == (left_out == 2));
+    return left_out;
+  };
+  CHECK(beyond(24) == 0);
+  CHECK(beyond(23) == 2);
 }
 
 TEST_CASE("an answer is done, refused by the compiler, or failed where a process died") {

@@ -492,7 +492,7 @@ TEST_CASE("what another build wrote meanwhile is added, and replaces nothing tha
   theirs.targets[1].binaries.push_back(
       {variant("gone").hash, packs::BlobSource(bytes("of no variant")), "", {}});
   for (int again = 0; again < 2; ++again) {
-    CHECK(builder::keep_earlier(theirs, {}, &now) == 0);
+    CHECK(builder::keep_earlier(theirs, {}, &now).stale == 0);
     REQUIRE(now.targets.size() == 2);
     REQUIRE(now.targets[0].binaries.size() == 1);
     CHECK(*now.targets[0].binaries[0].blob.raw() == bytes("new"));
