@@ -21,7 +21,8 @@ const char *part_name(MergeChoice::Part part) {
 }
 
 const char *rule_name(MergeRule rule) {
-  static const char *const names[] = {"finality", "driver", "finisher", "hash", "variant"};
+  static const char *const names[] = {"finality", "driver",     "finisher", "hash",
+                                      "variant",  "workaround", "known_bad"};
   return names[static_cast<std::size_t>(rule)];
 }
 
@@ -31,8 +32,14 @@ const char *part_text(MergeChoice::Part part) {
 }
 
 const char *rule_text(MergeRule rule) {
-  static const char *const texts[] = {"final first", "older driver first", "newer finisher first",
-                                      "smaller hash first", "by the order of variants"};
+  static const char *const texts[] = {
+      "final first",
+      "older driver first",
+      "newer finisher first",
+      "smaller hash first",
+      "by the order of variants",
+      "the one with a workaround first",
+      "a build found the variant wrong, and this one compared less"};
   return texts[static_cast<std::size_t>(rule)];
 }
 
@@ -47,6 +54,11 @@ std::string digits(const packs::Digest &hash) { return packs::hex(hash).substr(0
 std::string choice_line(const packs::Contents &merged, const MergeChoiceOf &one) {
   const MergeChoice &choice = one.choice;
   const std::string place = choice.target.empty() ? "" : " for " + label_of(merged, choice.target);
+  if (choice.rule == MergeRule::known_bad) {
+    return fmt::format("{}{}: left out the {} {}: {}\n", variant_label(merged, choice.variant),
+                       place, part_text(choice.part), digits(choice.left_out),
+                       rule_text(choice.rule));
+  }
   const std::string of = " of " + one.pack;
   return fmt::format("{}{}: kept the {} {}{} ({}), left out {}{}\n",
                      variant_label(merged, choice.variant), place, part_text(choice.part),
@@ -65,14 +77,15 @@ std::string merge_report_text(const packs::Contents &merged, const MergeReport &
 json merge_report_json(const packs::Contents &merged, const MergeReport &report) {
   json choices = json::array();
   for (const auto &[pack, choice] : report) {
-    json row = {{"part", part_name(choice.part)},
-                {"variant", variant_label(merged, choice.variant)},
-                {"variant_hash", packs::hex(choice.variant)},
-                {"kept", packs::hex(choice.kept)},
-                {"left_out", packs::hex(choice.left_out)},
-                {"rule", rule_name(choice.rule)},
-                {"pack", pack},
-                {"pack_kept", choice.from_kept}};
+    json row = {
+        {"part", part_name(choice.part)},
+        {"variant", variant_label(merged, choice.variant)},
+        {"variant_hash", packs::hex(choice.variant)},
+        {"kept", choice.rule == MergeRule::known_bad ? json() : json(packs::hex(choice.kept))},
+        {"left_out", packs::hex(choice.left_out)},
+        {"rule", rule_name(choice.rule)},
+        {"pack", pack},
+        {"pack_kept", choice.from_kept}};
     if (!choice.target.empty()) {
       row["target"] = label_of(merged, choice.target);
       row["target_key"] = choice.target;

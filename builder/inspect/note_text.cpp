@@ -2,8 +2,6 @@
 // Matches notes by the runtime's functions.
 #include "builder/inspect/note_text.hpp"
 
-#include <vector>
-
 #include <fmt/format.h>
 
 #include "runtime/identity/note_match.hpp"
@@ -50,14 +48,13 @@ json note_json(const packs::KnownBad &note) {
   return members;
 }
 
-const packs::KnownBad *known_bad_binary(const packs::Contents &contents,
-                                        const packs::Program &program,
-                                        const packs::Variant &variant,
-                                        const runtime::Identity &identity,
-                                        const runtime::Description &device) {
-  for (const packs::KnownBad &note : contents.known_bad) {
+const packs::KnownBad *known_bad_note(const std::vector<packs::KnownBad> &notes, kiln_rung rung,
+                                      const packs::Program &program, const packs::Variant &variant,
+                                      const runtime::Identity &identity,
+                                      const runtime::Description &device) {
+  for (const packs::KnownBad &note : notes) {
     const packs::NoteView texts = note.view();
-    if ((note.rungs >> KILN_RUNG_EXACT & 1) != 0 && runtime::fits_device(texts, identity, device) &&
+    if ((note.rungs >> rung & 1) != 0 && runtime::fits_device(texts, identity, device) &&
         runtime::fits_variant(
             texts, program.name, variant.name, variant.kernels,
             [](const packs::Kernel &kernel) -> std::string_view { return kernel.name; })) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Known-bad notes of a pack: as text, as JSON, and whether they leave out a binary.
+// Known-bad notes of a pack: as text, as JSON, and what they leave out.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "kiln/packs/contents.hpp"
+#include "kiln/types.h"
 #include "runtime/identity/identity.hpp"
 
 namespace kiln::builder {
@@ -20,11 +22,10 @@ std::string note_subject(const packs::KnownBad &note);
 // Returns the note with the members that have a value; "rungs" is an array of words.
 nlohmann::json note_json(const packs::KnownBad &note);
 
-// Returns the first note that leaves out the device's own binary of the variant; null if none does.
-const packs::KnownBad *known_bad_binary(const packs::Contents &contents,
-                                        const packs::Program &program,
-                                        const packs::Variant &variant,
-                                        const runtime::Identity &identity,
-                                        const runtime::Description &device);
+// Returns the first note that leaves out the rung for the variant on the device; null if none does.
+const packs::KnownBad *known_bad_note(const std::vector<packs::KnownBad> &notes, kiln_rung rung,
+                                      const packs::Program &program, const packs::Variant &variant,
+                                      const runtime::Identity &identity,
+                                      const runtime::Description &device);
 
 }  // namespace kiln::builder

@@ -84,7 +84,7 @@ std::string sources_in(const std::string &folder) { return folder + "/sources.ki
 struct Planned {
   Planned(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
           const packs::Contents &earlier, const BuildOptions &build, const std::string &folder)
-      : options(with_measurements(base, earlier, build)),
+      : options(with_knowledge(base, earlier, build)),
         resolved(base, devices, options, build.references, build.input, sources_in(folder)) {
     OriginOf origin_of;
     if (!options.any_origin)
@@ -92,13 +92,17 @@ struct Planned {
     plan = make_plan(base, devices, earlier.targets, options, origin_of);
   }
 
-  // Both packs may have measurements.
-  static PlanOptions with_measurements(const packs::Contents &base, const packs::Contents &earlier,
-                                       PlanOptions options) {
+  // Both packs may have measurements, and notes of what builds found.
+  static PlanOptions with_knowledge(const packs::Contents &base, const packs::Contents &earlier,
+                                    PlanOptions options) {
     packs::Contents records;
-    packs::merge_records(base, &records);
-    packs::merge_records(earlier, &records);
+    records.programs = base.programs;
+    for (const packs::Contents *known : {&base, &earlier}) {
+      packs::merge_records(*known, &records);
+      packs::keep_found(*known, {}, &records);
+    }
     options.tunings = std::move(records.tunings);
+    options.found = std::move(records.known_bad);
     return options;
   }
 
@@ -430,11 +434,16 @@ class Collector {
 
  private:
   // Notes what was wrong with the variant as it says it, so that no device of this kind compiles it
-  // so. Where nothing was, an earlier note of this driver goes.
+  // so. An earlier note of this driver goes if this job compared as much as it could have.
   void note_fault(const ActiveJob &active) {
     packs::KnownBad note = found_note(active.job.program, active.variant(), active.job.device,
                                       active.fault.il_is_right);
-    result_.judged.push_back(note);
+    const auto &made = active.result.binary ? active.result.binary : active.result.intermediate;
+    if (made ? packs::is_compared(active.job.program, active.variant(), made->finish)
+             : !active.fault.what.empty() && compares_all(active.job.program, active.variant(),
+                                                          active.job.device, active.origin)) {
+      result_.judged.push_back({active.variant().hash, note});
+    }
     if (active.fault.what.empty()) return;
     note[packs::NoteText::reason] = active.fault.what;
     if (active.fault.workaround.empty()) {
@@ -592,7 +601,7 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
   } else {
     result.proofs = planned.resolved.proofs();
   }
-  keep_found(base, result.judged, &result.contents);
+  packs::keep_found(base, result.judged, &result.contents);
   result.require_proof = options.require_proof;
   result.keep(earlier);
   return result;
@@ -613,7 +622,9 @@ void BuildResult::keep(packs::Contents earlier) {
   const NotKept now = keep_earlier(earlier, proofs, &contents);
   not_kept.stale += now.stale;
   not_kept.beyond += now.beyond;
-  keep_found(earlier, judged, &contents);
+  packs::keep_found(earlier, judged, &contents);
+  packs::settle_found(&contents, nullptr);
+  std::erase_if(contents.targets, [](const packs::Target &target) { return !has_any(target); });
 }
 
 JobPlan plan_build(const packs::Contents &base, const std::vector<DeviceInfo> &devices,

@@ -20,6 +20,7 @@
 #include "builder/run/reference.hpp"
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/descriptor.hpp"
+#include "kiln/packs/found_notes.hpp"
 
 namespace kiln::builder {
 
@@ -60,7 +61,7 @@ struct BuildResult {
   std::vector<JobFailure> unfinished;  // jobs whose binary is not final, and why
   // Jobs whose binary has a workaround, since it is wrong as the variant says it.
   std::vector<std::pair<std::string, JobFault>> worked_around;
-  std::vector<packs::KnownBad> judged;  // what jobs found, or did not find, about their variants
+  std::vector<packs::Judged> judged;  // what jobs found, or did not find, about their variants
   std::vector<JobFailure>
       limits_not_checked;  // jobs with limits for which the compiler tells no figure
   // Why references of programs are not used: they were not found.

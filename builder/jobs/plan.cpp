@@ -13,6 +13,7 @@
 #include "builder/jobs/earlier_binaries.hpp"
 #include "builder/jobs/job_runner.hpp"
 #include "kiln/packs/bytes.hpp"
+#include "kiln/packs/found_notes.hpp"
 #include "kiln/packs/text.hpp"
 #include "runtime/identity/il_needs.hpp"
 
@@ -140,9 +141,40 @@ Status fits(const packs::Variant &variant, const DeviceInfo &device) {
   return runtime::check_il({module.data(), module.size()}, device.capabilities);
 }
 
-const packs::KnownBad *known_bad(const packs::Contents &base, const packs::Program &program,
-                                 const packs::Variant &variant, const DeviceInfo &device) {
-  return known_bad_binary(base, program, variant, device.identity, device.description);
+// Returns the note that leaves out the rung for the variant on the device, or null.
+const packs::KnownBad *known_bad(const std::vector<packs::KnownBad> &notes, kiln_rung rung,
+                                 const packs::Program &program, const packs::Variant &variant,
+                                 const DeviceInfo &device) {
+  return known_bad_note(notes, rung, program, variant, device.identity, device.description);
+}
+
+std::string reason_of(const packs::KnownBad &note) {
+  return "known to be wrong: " + note[packs::NoteText::reason];
+}
+
+// Changes what is left to do for a variant that a build found wrong on this driver as it says it.
+// Only a binary with a workaround serves, or one that was compared as much. A build that compares
+// less makes no other, since it would find it right.
+void heed_found(const packs::KnownBad &note, const packs::Program &program,
+                const packs::Variant &variant, const DeviceInfo &device,
+                const EarlierBinaries &earlier, const Origin &wanted, Left *left) {
+  const std::string &key = device.description.key.text();
+  bool serves = false, fits = true;
+  for (const packs::Binary *one :
+       {earlier.binary(key, variant.hash), earlier.intermediate(key, variant.hash)}) {
+    if (one == nullptr) continue;
+    serves = !one->finish.workaround.empty() || is_compared(program, variant, one->finish);
+    fits = fits && serves && fit_of(one->finish, wanted).bytes;
+    if (!serves) break;
+  }
+  if (left->need == Need::reuse && serves) return;
+  if (compares_all(program, variant, device, wanted)) {
+    if (left->need == Need::reuse) *left = to_compile(reason_of(note));
+  } else if (serves && fits) {
+    *left = {Need::reuse, "the output has a binary that was compared with more"};
+  } else {
+    *left = {Need::skip, reason_of(note) + "; this build compares less"};
+  }
 }
 
 // Sets the job's need and reason.
@@ -153,8 +185,8 @@ void decide(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
   const packs::Variant &variant = program.variants[job->variant];
   const DeviceInfo &device = devices[job->device];
   job->need = Need::skip;
-  if (const auto *note = known_bad(base, program, variant, device)) {
-    job->reason = "known to be wrong: " + std::string(note->view()[packs::NoteText::reason]);
+  if (const auto *note = known_bad(base.known_bad, KILN_RUNG_EXACT, program, variant, device)) {
+    job->reason = reason_of(*note);
     return;
   }
   if (const Status met = fits(variant, device); !met.ok()) {
@@ -164,6 +196,12 @@ void decide(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
   }
   const Origin wanted = origin_of ? origin_of(*job) : Origin();
   Left left = left_to_do(program, variant, device, earlier, wanted, options);
+  const packs::BlobSource *input = job_input(variant, device);
+  const bool is_il = input != nullptr && !(variant.source && input == &*variant.source);
+  if (const auto *note = known_bad(options.found, is_il ? KILN_RUNG_IL : KILN_RUNG_SOURCE, program,
+                                   variant, device)) {
+    heed_found(*note, program, variant, device, earlier, wanted, &left);
+  }
   job->need = left.need;
   job->reason = std::move(left.reason);
 }
@@ -177,8 +215,10 @@ std::optional<std::size_t> preferred_variant(const packs::Contents &base,
   std::optional<std::size_t> best;
   for (std::size_t v = 0; v < program.variants.size(); ++v) {
     const packs::Variant &variant = program.variants[v];
-    if (!fits(variant, device).ok() || known_bad(base, program, variant, device) != nullptr)
+    if (!fits(variant, device).ok() ||
+        known_bad(base.known_bad, KILN_RUNG_EXACT, program, variant, device) != nullptr) {
       continue;
+    }
     if (!best || preference(program, variant) < preference(program, program.variants[*best])) {
       best = v;
     }
@@ -197,6 +237,12 @@ void keep_preferred(const packs::Contents &base, const packs::Program &program,
 }
 
 }  // namespace
+
+bool compares_all(const packs::Program &program, const packs::Variant &variant,
+                  const DeviceInfo &device, const Origin &origin) {
+  if (device.virtual_device != nullptr) return false;
+  return has_reference(program, variant) ? origin.by_reference : origin.proves;
+}
 
 Result<Shard> parse_shard(const std::string &text) {
   const char *begin = text.data();

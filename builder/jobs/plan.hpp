@@ -51,6 +51,7 @@ struct PlannedJob {
 
 struct PlanOptions : JobOptions {
   std::vector<packs::Tuning> tunings{};  // measured work-group sizes, of any device
+  std::vector<packs::KnownBad> found{};  // what builds found about the base's variants, by name
   bool preferred = false;                // only preferred_variant() of each program
   Shard shard{};                         // jobs of other shards are left to other builds
   bool require_proof = false;            // fail binaries whose results were not compared
@@ -60,6 +61,10 @@ struct PlanOptions : JobOptions {
 };
 
 inline bool is_to_run(Need need) { return need == Need::compile || need == Need::prove; }
+
+// Returns whether a job of that origin compares its results with all that is_compared() asks for.
+bool compares_all(const packs::Program &program, const packs::Variant &variant,
+                  const DeviceInfo &device, const Origin &origin);
 
 // Returns the origin of what a job would make now.
 using OriginOf = std::function<Origin(const PlannedJob &job)>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes and adds build options; makes notes with exact names and versions, and compares them.
+// Removes and adds build options; makes notes with exact names and versions.
 #include "builder/jobs/workarounds.hpp"
 
 #include <algorithm>
@@ -26,24 +26,6 @@ std::uint32_t bit(kiln_rung rung) { return std::uint32_t{1} << rung; }
 
 // The lowest version above this one; compare_versions() compares number by number.
 std::string just_above(const std::string &version) { return version.empty() ? "" : version + ".1"; }
-
-// Returns null if there is none of the name.
-const packs::Variant *find_variant(const packs::Contents &contents, const packs::KnownBad &note) {
-  for (const packs::Program &program : contents.programs) {
-    if (program.name != note[NoteText::program]) continue;
-    for (const packs::Variant &variant : program.variants) {
-      if (variant.name == note[NoteText::variant]) return &variant;
-    }
-  }
-  return nullptr;
-}
-
-// Whether both are about the same variant, device and driver version.
-bool is_about_same(packs::KnownBad a, const packs::KnownBad &b) {
-  a[NoteText::reason] = b[NoteText::reason];
-  a.rungs = b.rungs;
-  return a == b;
-}
 
 }  // namespace
 
@@ -124,20 +106,6 @@ packs::KnownBad found_note(const packs::Program &program, const packs::Variant &
   note[NoteText::compiler_from] = device.description.compiler;
   note[NoteText::compiler_below] = just_above(note[NoteText::compiler_from]);
   return note;
-}
-
-void keep_found(const packs::Contents &earlier, const std::vector<packs::KnownBad> &judged,
-                packs::Contents *contents) {
-  for (const packs::KnownBad &note : earlier.known_bad) {
-    if (!packs::is_found(note.rungs)) continue;
-    const packs::Variant *then = find_variant(earlier, note);
-    const packs::Variant *now = find_variant(*contents, note);
-    if (then == nullptr || now == nullptr || then->hash != now->hash) continue;
-    const bool is_judged =
-        std::any_of(judged.begin(), judged.end(),
-                    [&](const packs::KnownBad &one) { return is_about_same(one, note); });
-    if (!is_judged) packs::add_found(note, contents);
-  }
 }
 
 }  // namespace kiln::builder

@@ -34,9 +34,4 @@ std::vector<Workaround> workarounds_for(const packs::Variant &variant, const Dev
 packs::KnownBad found_note(const packs::Program &program, const packs::Variant &variant,
                            const DeviceInfo &device, bool il_is_right);
 
-// Adds what earlier builds found about variants that `contents` has with the same hash, but for
-// notes about the same variant, device and driver version as one of `judged`.
-void keep_found(const packs::Contents &earlier, const std::vector<packs::KnownBad> &judged,
-                packs::Contents *contents);
-
 }  // namespace kiln::builder

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kiln/packs/found_notes.hpp"
 #include "kiln/packs/members.hpp"
 #include "kiln/packs/text.hpp"
 #include "packs/write/record_rows.hpp"
@@ -200,6 +201,9 @@ std::string_view finisher_version(const Finish &finish) {
 // that decides. The older driver's binary comes first: if the target's key leaves out the driver's
 // version, as NVIDIA's does, a newer driver accepts it, too.
 int order_bytes(const Binary &a, const Binary &b, MergeRule *rule) {
+  *rule = MergeRule::workaround;
+  const auto as_it_says = [](const Finish &f) { return f.workaround.empty(); };
+  if (const int o = order(as_it_says(a.finish), as_it_says(b.finish)); o != 0) return o;
   *rule = MergeRule::finality;
   if (const int o = order(rank(a.finish.finality), rank(b.finish.finality)); o != 0) return o;
   *rule = MergeRule::driver;
@@ -438,41 +442,7 @@ void merge_known_bad(const Contents &from, Contents *into) {
   }
 }
 
-// Returns the note without its reason and the versions that it is about.
-KnownBad subject_of(KnownBad note) {
-  for (const NoteText which :
-       {NoteText::driver_from, NoteText::driver_below, NoteText::compiler_from,
-        NoteText::compiler_below, NoteText::reason}) {
-    note[which].clear();
-  }
-  return note;
-}
-
 }  // namespace
-
-void add_found(KnownBad note, Contents *contents) {
-  const KnownBad subject = subject_of(note);
-  const auto known = std::find_if(
-      contents->known_bad.begin(), contents->known_bad.end(),
-      [&](const KnownBad &other) { return is_found(other) && subject_of(other) == subject; });
-  if (known != contents->known_bad.end()) {
-    const auto is_lower = [](const std::string &a, const std::string &b) {
-      const int o = compare_versions(a, b);
-      return o != 0 ? o < 0 : a < b;  // of two spellings always the same
-    };
-    for (const NoteText from : {NoteText::driver_from, NoteText::compiler_from}) {
-      if (is_lower((*known)[from], note[from])) note[from] = (*known)[from];
-    }
-    for (const NoteText below : {NoteText::driver_below, NoteText::compiler_below}) {
-      if (is_lower(note[below], (*known)[below])) note[below] = (*known)[below];
-    }
-    note[NoteText::reason] = std::min(note[NoteText::reason], (*known)[NoteText::reason]);
-    contents->known_bad.erase(known);
-  }
-  contents->known_bad.insert(
-      std::upper_bound(contents->known_bad.begin(), contents->known_bad.end(), note),
-      std::move(note));
-}
 
 Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *choices) {
   std::vector<MergeChoice> chosen;
@@ -487,6 +457,7 @@ Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *cho
   });
   merge_records(from, into);
   merge_known_bad(from, into);
+  settle_found(into, &chosen);
   if (choices != nullptr) choices->insert(choices->end(), chosen.begin(), chosen.end());
   return {};
 }

@@ -13,6 +13,7 @@ is not installed.
 import ctypes
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -81,12 +82,13 @@ class Workarounds(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stderr)
         return done
 
-    def build(self, variables, declared="", pack="out.kiln", code=0, timeout="10"):
+    def build(self, variables, declared="", pack="out.kiln", code=0, timeout="10", options=(),
+              manifest=MANIFEST, base="m.toml"):
         """What a build says of itself."""
         (self.folder / "k.cl").write_text(SOURCE)
-        (self.folder / "m.toml").write_text(MANIFEST % declared)
-        done = self.run_kiln("build", "m.toml", "-o", pack, "--no-finish", "--json", "--timeout",
-                             timeout, "--memory", "2G", variables=variables, code=code)
+        (self.folder / "m.toml").write_text(manifest % declared)
+        done = self.run_kiln("build", base, "-o", pack, "--no-finish", "--json", "--timeout",
+                             timeout, "--memory", "2G", *options, variables=variables, code=code)
         return json.loads(done.stdout)
 
     def notes(self, pack="out.kiln"):
@@ -94,6 +96,12 @@ class Workarounds(unittest.TestCase):
         shown = self.run_kiln("pack", "inspect", pack, "--json", variables=os.environ)
         return {note["variant"]: (note["driver_from"], note["driver_below"], note["rungs"])
                 for note in json.loads(shown.stdout)["known_bad"]["notes"] if note.get("found")}
+
+    def binaries(self, pack="out.kiln"):
+        """The names of the variants with a binary."""
+        shown = self.run_kiln("pack", "inspect", pack, "--json", variables=os.environ)
+        return {binary["variant"] for target in json.loads(shown.stdout)["targets"]
+                for binary in target["binaries"]}
 
     def assert_right(self, variables, pack="out.kiln", *options, variant="fast"):
         """That variant is taken, and its result is the reference's; returns what is said."""
@@ -152,6 +160,66 @@ class Workarounds(unittest.TestCase):
         self.assert_right(device, variant="plain")
         self.run_kiln("run", "triple", "--pack", "out.kiln", "--variant", "fast",
                       "--size", "64", variables=device, code=1)
+
+    def test_a_note_is_about_the_text_whatever_the_variant_is_called(self):
+        device = self.device("38", WRONG % "-cl-opt-disable")
+        self.build(device, pack="old.kiln")
+        moved = MANIFEST.replace("program.triple", "program.thrice")
+        renamed = MANIFEST.replace("variant.fast]", "variant.quick]").replace('["fast"]', '["quick"]')
+        (self.folder / "out.kiln").write_bytes((self.folder / "old.kiln").read_bytes())
+        for manifest, name in ((moved, "fast"), (renamed, "quick"), (renamed, "quick")):
+            summary = self.build(device, manifest=manifest)
+            self.assertEqual((summary["compiled"], summary["reused"]), (0, 2))
+            self.assertEqual(self.notes(), {name: ("38", "38.1", ["il", "source"])})
+        self.assert_right(device, "out.kiln", "--without", "binary", variant="plain")
+        for sides in (("old.kiln", "out.kiln"), ("out.kiln", "old.kiln")):
+            self.run_kiln("pack", "merge", *sides, "-o", "both.kiln", variables=device)
+            self.assertEqual(self.notes("both.kiln").keys(), {"fast", "quick"})
+        # Two programs have one text: one of them is compiled, and the note is about both.
+        program = MANIFEST[MANIFEST.index("[program"):].replace("%s", "")
+        twice = MANIFEST + program.replace("program.triple", "program.twice")
+        self.build(device, manifest=twice, pack="twice.kiln")
+        shown = self.run_kiln("pack", "inspect", "twice.kiln", "--json", variables=device)
+        self.assertEqual({(note["program"], note["variant"])
+                          for note in json.loads(shown.stdout)["known_bad"]["notes"]},
+                         {("triple", "fast"), ("twice", "fast")})
+
+    def test_a_build_that_compares_less_takes_nothing_back(self):
+        values = range(64)
+        (self.folder / "in.raw").write_bytes(struct.pack("<64I", *values))
+        right = struct.pack("<64I", *(3 * value + 1 for value in values))
+        (self.folder / "right.raw").write_bytes(right)
+        by_file = MANIFEST.replace('"variant:plain"', '"file:right.raw:64:in.raw"')
+        for without_option, found in (("-DNOTHING", set()), ("-cl-opt-disable", {"triple/fast"})):
+            device = {**self.device("38", WRONG % without_option), "KILN_STORE": "none"}
+            pack = f"found{without_option}.kiln"
+            self.build(device, manifest=by_file, pack=pack, code=0 if found else 1)
+            self.run_kiln("compile", "m.toml", "-o", "base.kiln", variables=device)
+            notes = self.notes(pack)
+            self.assertEqual(notes.keys(), {"fast"})
+            self.assertEqual(self.binaries(pack), {"triple/plain"} | found)
+            (self.folder / "right.raw").unlink()  # as on another machine
+            for options in ((), ("--no-check",), ("--fresh=none",)):
+                with self.subTest(without_option=without_option, options=options):
+                    (self.folder / "less.kiln").write_bytes((self.folder / pack).read_bytes())
+                    self.build(device, base="base.kiln", pack="less.kiln", options=options)
+                    self.assertEqual(self.notes("less.kiln"), notes)
+                    self.assertEqual(self.binaries("less.kiln"), {"triple/plain"} | found)
+            # Nor does a pack of somebody who compared less bring in what is wrong.
+            self.build(device, base="base.kiln", pack="other.kiln")
+            self.assertEqual(self.binaries("other.kiln"), {"triple/fast", "triple/plain"})
+            for sides in ((pack, "other.kiln"), ("other.kiln", pack)):
+                done = self.run_kiln("pack", "merge", *sides, "-o", "both.kiln", variables=device)
+                self.assertEqual(self.binaries("both.kiln"), {"triple/plain"} | found)
+                self.assertEqual(self.notes("both.kiln"), notes)
+                self.assertIn("a build found the variant wrong" if not found else
+                              "the one with a workaround first", done.stdout + done.stderr)
+            (self.folder / "right.raw").write_bytes(right)
+            if not found:  # who compares as much may say otherwise
+                repaired = {**self.device("38"), "KILN_STORE": "none"}
+                self.build(repaired, manifest=by_file, pack=pack)
+                self.assertEqual(self.notes(pack), {})
+                self.assertEqual(self.binaries(pack), {"triple/fast", "triple/plain"})
 
     def test_deaths_hangs_and_memory(self):
         for what in ("segv", "hang", "hoard"):

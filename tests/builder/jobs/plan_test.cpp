@@ -6,6 +6,7 @@
 #include "builder/jobs/device_build.hpp"
 #include "builder/jobs/earlier_binaries.hpp"
 #include "builder/jobs/job_runner.hpp"
+#include "builder/jobs/workarounds.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace kiln;
@@ -526,4 +527,44 @@ TEST_CASE("a known-bad note leaves out the job of its variant and driver", "[pla
   CHECK(preferred[3].need == Need::compile);
   base.known_bad[0].rungs = 1u << KILN_RUNG_IL;  // the binary is right
   CHECK(builder::make_plan(base, devices, {})[2].need == Need::compile);
+}
+
+TEST_CASE("what a build found is heeded by a build that compares less", "[plan]") {
+  packs::Contents base = two_variants();
+  base.programs[0].reference = "library:libr.so:f";
+  for (packs::Variant &one : base.programs[0].variants) one.source.emplace(bytes("text"));
+  DeviceInfo here = device("2", true);
+  here.capabilities.compiler = true;
+  builder::PlanOptions options;
+  options.finish = false;
+  options.found = {
+      builder::found_note(base.programs[0], base.programs[0].variants[1], here, false)};
+  options.found[0][packs::NoteText::reason] = "wrong sums";
+  const auto job = [&](const char *proof, const char *workaround, bool by_reference) {
+    packs::Target target = target_of(here);
+    if (proof != nullptr) {
+      target.binaries = {earlier_of(base, "")};
+      target.binaries[0].finish.made_from = target.binaries[0].finish.proved_by = "1";
+      target.binaries[0].finish.proof = proof;
+      target.binaries[0].finish.workaround = workaround;
+    }
+    const builder::Origin origin{"1", "1", true, by_reference, "1"};
+    return builder::make_plan(base, {here}, {target}, options, [&](const auto &) { return origin; })
+        .at(1);
+  };
+  const std::string less = "known to be wrong: wrong sums; this build compares less";
+  CHECK(job(nullptr, "", true).need == Need::compile);
+  CHECK(job(nullptr, "", false).need == Need::skip);
+  CHECK(job(nullptr, "", false).reason == less);
+  constexpr char kBySource[] = "the program built from source, 64x64";
+  CHECK(job(kBySource, "", false).need == Need::skip);
+  CHECK(job(kBySource, "", true).need == Need::compile);
+  CHECK(job(kBySource, "", true).reason == "known to be wrong: wrong sums");
+  for (const bool by_reference : {false, true}) {
+    CHECK(job(kBySource, "-cl-opt-disable", by_reference).need == Need::reuse);
+    CHECK(job("library:libr.so:f, 64x64", "", by_reference).need == Need::reuse);
+  }
+  here = device("3", true);  // the note is about version 2
+  here.capabilities.compiler = true;
+  CHECK(job(kBySource, "", false).need == Need::reuse);
 }

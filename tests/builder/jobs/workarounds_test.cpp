@@ -69,30 +69,15 @@ TEST_CASE("the manifest's workarounds come first, and SPIR-V last, for a device 
   CHECK(!all[2].is_other_text);
 }
 
-TEST_CASE("what a build found is kept until the driver or the variant is another") {
-  packs::Contents earlier;
-  earlier.programs = {{"blur", "", {built_with("")}}};
+TEST_CASE("a note names the variant, the device and the driver's version alone") {
+  const packs::Program program{"blur", "", {built_with("")}};
   builder::DeviceInfo info = compiling_device(false);
   info.identity.set(runtime::Field::driver_version, "38");
   info.description.profile = "adreno";
-  packs::KnownBad note =
-      builder::found_note(earlier.programs[0], earlier.programs[0].variants[0], info, false);
+  const packs::KnownBad note =
+      builder::found_note(program, program.variants[0], info, /*il_is_right=*/false);
   CHECK(packs::is_found(note.rungs));
+  CHECK(note[NoteText::variant] == "wide");
+  CHECK(note[NoteText::driver_from] == "38");
   CHECK(note[NoteText::driver_below] == "38.1");
-  const packs::KnownBad judged = note;
-  note[NoteText::reason] = "wrong sums";
-  packs::add_found(note, &earlier);
-  const auto kept = [&](const std::vector<packs::KnownBad> &of, packs::Contents contents) {
-    builder::keep_found(earlier, of, &contents);
-    return contents.known_bad.size();
-  };
-  packs::Contents now;
-  now.programs = earlier.programs;
-  CHECK(kept({}, now) == 1);
-  CHECK(kept({judged}, now) == 0);
-  packs::KnownBad other = judged;
-  other[NoteText::driver_from] = "41";
-  CHECK(kept({other}, now) == 1);
-  now.programs[0].variants[0].hash[0] = 1;  // another text
-  CHECK(kept({}, now) == 0);
 }

@@ -255,21 +255,23 @@ Status read_contents(const std::shared_ptr<const Pack> &pack, Contents *out);
 
 // The rule that decided which of two binaries with different bytes is kept, as in FORMAT.md.
 enum class MergeRule : std::uint8_t {
-  finality,  // final before not final, and not final before never launched
-  driver,    // the older driver's binary
-  finisher,  // the newer finisher's result
-  hash,      // the binary with the smaller name
-  variant,   // for IL: the modules of the side whose variant comes first
+  finality,    // final before not final, and not final before never launched
+  driver,      // the older driver's binary
+  finisher,    // the newer finisher's result
+  hash,        // the binary with the smaller name
+  variant,     // for IL: the modules of the side whose variant comes first
+  workaround,  // one that was built with a workaround before one without
+  known_bad,   // none is kept: a build found the variant wrong, and this one compared less
 };
 
-// Two blobs with different bytes in one place, of which one was kept.
+// Two blobs with different bytes in one place, of which one was kept; or one that was left out.
 struct MergeChoice {
   enum class Part : std::uint8_t { binary, intermediate, il32, il64 };
   Part part = Part::binary;
   MergeRule rule = MergeRule::hash;
   Digest variant{};
   std::string target{};  // its key; empty for IL
-  Digest kept{};
+  Digest kept{};         // zeros by MergeRule::known_bad
   Digest left_out{};
   bool from_kept = false;  // whether the blob of `from` is kept
 };
@@ -282,8 +284,8 @@ struct MergeChoice {
 // that any order of merging gives the same pack, byte for byte, if each blob is stored in one form
 // in all packs. A program's hints (preferred, baseline, sizes) come from one side, the one with
 // more of them. Tunings are merged by merge_records(). Of the known-bad notes, those of the later
-// version are kept; of equal versions, all; what builds found is united by add_found(). Adds the
-// choices to `choices`, if that is not null.
+// version are kept; of equal versions, all; what builds found is united, and settled by
+// settle_found(). Adds the choices to `choices`, if that is not null.
 Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *choices = nullptr);
 
 // Removes from `contents` everything but what a device may add to `base`: tunings of the base's
@@ -297,10 +299,6 @@ std::size_t remove_all_but_additions(const Contents &base, Contents *contents);
 Contents take_out_unproven(bool all, Contents *contents);
 // Removes from `held` what `contents` has with a proof.
 void drop_proven(const Contents &contents, Contents *held);
-
-// Adds a note that is_found(). One that differs only in its versions and its reason grows: it is
-// then about all versions from the lowest to the highest of both, with the reason of one of them.
-void add_found(KnownBad note, Contents *contents);
 
 // Unites only the tunings. Of two for one kernel, size class and device, keeps the one with more
 // samples, then the one with the smaller spread, then the first in a total order.
