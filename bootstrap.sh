@@ -53,10 +53,10 @@ libraries="libflatbuffers-dev libzstd-dev libxxhash-dev libsodium-dev libsqlite3
            opencl-c-headers"
 drivers="ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd intel-opencl-icd bubblewrap"
 # What `test` uses besides, with an application that knows nothing of Kiln.
-testing="ccache clang-format-14 clpeak curl groff-base jq minisign ocl-icd-opencl-dev python3-xxhash
+testing="ccache clang-format-14 clpeak curl doxygen groff-base jq minisign ocl-icd-opencl-dev python3-xxhash
          python3-zstandard strace"
 laboratory="apt-utils cargo oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring
-            doxygen dpkg-dev file python3-pip openjdk-17-jdk-headless"
+            dpkg-dev file python3-pip openjdk-17-jdk-headless"
 # Applications that know nothing of Kiln, for the layer's tests, and what bundles them.
 applications="python3-pyopencl python3-opencv libclblast-dev hashcat clinfo ffmpeg
               flatpak flatpak-builder elfutils dbus-daemon python3-setuptools python3-wheel"
