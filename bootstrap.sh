@@ -33,8 +33,12 @@ usage: ./bootstrap.sh build | demo | quick | test | lab | check GROUP... | relea
          need only an old C library; the same commit is to give the same bytes. minisign
          signs by the secret key in FILE, gpg by its key NAME; the Android NDK in FOLDER builds a Maven
          repository with the AAR
+  packages
+         no step: prints what each command installs
 
-`test`, `lab` and `check` print a table of what ran. Each command prints the time that it took.
+`test`, `lab` and `check` print a table of what ran. A skipped test is a failure, unless --allow-skips
+follows the command's name: then a package that this system does not have is left out, too. Each command
+prints the time that it took.
 
 No GPU is needed: the drivers run on the processor.
 USAGE
@@ -45,18 +49,21 @@ groups="kernels machines windows applications clang fuzz sanitizers release tidy
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'bootstrap: %s\n' "$*" >&2; exit 1; }
 
-# Name of a file that a package brings : the package.
-tools="cmake:cmake ninja:ninja-build g++:g++ pkg-config:pkg-config python3:python3
-       flatc:flatbuffers-compiler help2man:help2man spirv-val:spirv-tools"
+# What the commands install. tests/packages.txt says what each package is for, and the test `installs`
+# fails when a list and that table differ.
+# Programs that may also come from elsewhere : the package.
+tools="cmake:cmake ninja:ninja-build g++:g++ python3:python3 flatc:flatbuffers-compiler help2man:help2man
+       spirv-val:spirv-tools"
+compilers="clang llvm-spirv"  # of one version, as clang-15 and llvm-spirv-15
 libraries="libflatbuffers-dev libzstd-dev libxxhash-dev libsodium-dev libsqlite3-dev
-           libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev libstb-dev catch2
-           opencl-c-headers"
-drivers="ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd intel-opencl-icd bubblewrap"
+           libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev libstb-dev opencl-c-headers"
+# What launches kernels, with what tests are written with.
+drivers="ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd intel-opencl-icd catch2"
 # What `test` uses besides, with an application that knows nothing of Kiln.
-testing="ccache clang-format-14 clpeak curl doxygen groff-base jq minisign ocl-icd-opencl-dev python3-xxhash
-         python3-zstandard strace"
-laboratory="apt-utils cargo oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring
-            dpkg-dev file python3-pip openjdk-17-jdk-headless"
+testing="bubblewrap ccache clang-format-14 clpeak curl doxygen groff-base jq minisign pkg-config
+         python3-xxhash python3-yaml python3-zstandard strace"
+laboratory="cargo oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring
+            dpkg-dev file ocl-icd-opencl-dev python3-pip openjdk-17-jdk-headless"
 # Applications that know nothing of Kiln, for the layer's tests, and what bundles them.
 applications="python3-pyopencl python3-opencv libclblast-dev hashcat clinfo ffmpeg
               flatpak flatpak-builder elfutils dbus-daemon python3-setuptools python3-wheel"
@@ -67,7 +74,7 @@ delivery="skopeo docker-registry openssl python3-kubernetes"
 engines="parallel slurm-wlm munge ansible-core openssh-server openssh-client faketime
          busybox mksh shellcheck rsync rsyslog rpm systemd"
 # What makes a release, by one version of Clang on every machine.
-releasing="apt-utils binutils bubblewrap clang-15 debian-archive-keyring dpkg-dev file git gpg
+releasing="apt-utils binutils clang-15 debian-archive-keyring dpkg-dev file git gpg
            gpg-agent lld-15 llvm-15 minisign zstd"
 # Compilers for devices that are not there.
 virtual="libclc-15 lld-15 rocm-device-libs"
@@ -76,7 +83,7 @@ virtual="libclc-15 lld-15 rocm-device-libs"
 packages_of() {
   case "$1" in
     applications) echo chromium darktable ;;
-    clang) echo gradle lld-15 llvm-15; clang_runtime_packages ;;
+    clang) echo gradle llvm-15; clang_runtime_packages ;;
     fuzz) echo libclang-15-dev llvm-15-dev; clang_runtime_packages ;;
     machines) echo g++-i686-linux-gnu g++-arm-linux-gnueabihf ;;
     release) echo "$releasing" mmdebstrap ;;
@@ -86,14 +93,52 @@ packages_of() {
   esac
 }
 
+# packages_for COMMAND [GROUP]: what a command installs, for `check` also what all of its groups use.
+packages_for() {
+  local entry
+  for entry in $tools; do echo "${entry##*:}"; done
+  echo "$compilers $libraries"
+  case "$1" in
+    demo | quick) echo "$drivers" ;;
+    test) echo "$drivers $testing" ;;
+    lab) echo "$drivers $testing $laboratory $applications $delivery $virtual $engines" ;;
+    check)
+      echo "$drivers $testing $laboratory $applications $delivery $virtual"
+      packages_of "${2:-}" ;;
+    release) echo "$releasing" ;;
+  esac
+}
+
+# A line for each command.
+print_packages() {
+  local command
+  for command in build demo quick test lab release; do
+    # shellcheck disable=SC2046
+    echo "$command:" $(packages_for "$command")
+  done
+  # shellcheck disable=SC2046
+  for command in $groups; do echo "check $command:" $(packages_for check "$command"); done
+}
+
 installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 
-missing_packages() {
-  local entry package
+# Whether the program of the package is here, wherever it came from.
+have_tool() {
+  local entry
   for entry in $tools; do
-    command -v "${entry%%:*}" >/dev/null || echo "${entry##*:}"
+    [ "${entry##*:}" != "$1" ] || { command -v "${entry%%:*}" >/dev/null; return; }
   done
-  for package in "$@"; do installed "$package" || echo "$package"; done
+  return 1
+}
+
+missing_packages() {
+  local package
+  for package; do
+    case "$package" in
+      clang | llvm-spirv) have_clang || echo "$package" ;;
+      *) have_tool "$package" || installed "$package" || echo "$package" ;;
+    esac
+  done
 }
 
 # Clang and llvm-spirv must have the same major version.
@@ -134,15 +179,27 @@ as_root() {
   else die "needs root or sudo for: $*"; fi
 }
 
+# known PACKAGE...: those that this system has.
+known() {
+  local package
+  for package; do
+    if apt-cache show "$package" >/dev/null 2>&1; then echo "$package"
+    else echo "bootstrap: this system has no package $package" >&2; fi
+  done
+}
+
 install_packages() {
-  local packages
+  local packages log
   packages=$(missing_packages "$@" | tr '\n' ' ')
-  if [ -z "${packages// /}" ] && have_clang; then return 0; fi
-  command -v apt-get >/dev/null || die "no apt-get here; install by hand: $packages clang llvm-spirv"
-  say "Installing: ${packages}and a clang with its llvm-spirv"
+  [ -n "${packages// /}" ] || return 0
+  command -v apt-get >/dev/null || die "no apt-get here; install by hand: $packages"
+  say "Installing: $packages"
   as_root apt-get -o APT::Update::Error-Mode=any update -q >/dev/null || die "the package lists cannot be fetched: is this machine offline?"
-  have_clang || packages="$packages $(clang_packages)"
-  local log
+  case " $packages" in
+    *" $compilers "*) packages="${packages/$compilers/} $(clang_packages)" ;;
+  esac
+  # shellcheck disable=SC2086
+  [ -z "$allow_skips" ] || packages=$(known $packages | tr '\n' ' ')
   log=$(mktemp)
   # shellcheck disable=SC2086
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
@@ -257,52 +314,58 @@ group() {
   run_tests release "$name" -L "^$name\$" -j "$jobs"
 }
 
-# finish COMMAND FAILED: ends with the table of what ran. A skipped test counts as failed, since this
-# script installed what every test needs.
+# finish COMMAND FAILED: ends with the table of what ran, whose last line names what failed or was
+# skipped. A skipped test counts as failed, since this script installed what every test needs.
 finish() {
   local command=$1 failed=$2 what seconds
   say "What ran"
   printf '%s' "$steps" | while read -r what seconds; do took "$what" "$seconds"; done
+  took "$command" $SECONDS
   echo
   # shellcheck disable=SC2086
-  python3 tests/support/summary.py --expect-all $tested || failed=yes
-  took "$command" $SECONDS
+  python3 -B tests/support/summary.py ${allow_skips:+--allow-skips} $tested || exit 1
   [ -z "$failed" ] || die "tests failed"
 }
 
 jobs=$(($(nproc) + 2))  # some tests wait most of their time
 failed=
+allow_skips=
+if [ "${2:-}" = --allow-skips ]; then
+  allow_skips=yes
+  set -- "$1" "${@:3}"
+fi
 
+# shellcheck disable=SC2046
 case "${1:-}" in
   build)
-    install_packages $libraries
+    install_packages $(packages_for build)
     build release -DKILN_BUILD_TESTS=OFF
     say "Built: build/release/bin/kiln"
     took build $SECONDS
     ;;
   demo)
-    install_packages $libraries $drivers
+    install_packages $(packages_for demo)
     targets="kiln kiln_layer kiln_case_references kiln_startup" build release -DKILN_BUILD_TESTS=ON
     python3 tests/bench/demo.py --kiln build/release/bin/kiln --work build/demo
     took demo $SECONDS
     ;;
   quick)
-    install_packages $libraries $drivers
+    install_packages $(packages_for quick)
     build dev
     run_tests dev quick -L quick -j $(($(nproc) + 1)) || failed=yes
     took quick $SECONDS
     [ -z "$failed" ] || die "tests failed"
     ;;
   test)
-    install_packages $libraries $drivers $testing
+    install_packages $(packages_for test)
     # shellcheck disable=SC2086
     build release -DKILN_BUILD_TESTS=ON $cached
     run_tests release test -L '^(quick|test)$' -j "$jobs" || failed=yes
     finish test "$failed"
     ;;
   lab)
-    install_packages $libraries $drivers $testing $laboratory $applications $delivery $virtual
     install_engines
+    install_packages $(packages_for lab)
     fetch_laboratory
     # shellcheck disable=SC2086
     targets="all lab_programs bench" build release -DKILN_BUILD_TESTS=ON $cached
@@ -331,11 +394,8 @@ case "${1:-}" in
         *) die "check has no group $name: expected some of $groups, or all" ;;
       esac
     done
-    install_packages $libraries $drivers $testing $laboratory $applications $delivery $virtual
-    for name in $wanted; do
-      # shellcheck disable=SC2046
-      install_packages $(packages_of "$name")
-    done
+    install_packages $(packages_for check)
+    for name in $wanted; do install_packages $(packages_of "$name"); done
     # shellcheck disable=SC2086
     fetch_laboratory $wanted
     for name in $wanted; do
@@ -348,10 +408,12 @@ case "${1:-}" in
   release)
     shift
     case " $*" in *" --ndk"*) releasing+=" openjdk-17-jdk-headless" ;; esac
-    # shellcheck disable=SC2086
-    install_packages $libraries $releasing
+    install_packages $(packages_for release)
     make_release "$@"
     took release $SECONDS
+    ;;
+  packages)
+    print_packages
     ;;
   -h | --help | help)
     usage

@@ -26,6 +26,8 @@ from functools import partial
 from pathlib import Path
 
 sys.path.append("/usr/lib/python3/dist-packages")  # Debian's packages, for other interpreters, too
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+import skips  # pylint: disable=wrong-import-position
 try:
     import yaml
     from kubernetes import client as kubernetes
@@ -520,8 +522,4 @@ if __name__ == "__main__":
         socket.create_server(("127.0.0.1", 0)).close()
     except OSError as why:
         skip(f"there is no loopback: {why}")
-    result = unittest.main(argv=sys.argv[:1], exit=False).result
-    if not result.wasSuccessful():
-        sys.exit(1)
-    if result.skipped:
-        skip(result.skipped[0][1])
+    skips.run_cases()

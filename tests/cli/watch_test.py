@@ -24,6 +24,9 @@ from pathlib import Path
 
 import scripted
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+import skips  # pylint: disable=wrong-import-position
+
 KILN, DRIVER = sys.argv[-2:]
 TINY = Path(__file__).resolve().parent / "fixtures/tiny/tiny.toml"
 JOBS = 4  # of a build
@@ -448,7 +451,7 @@ class Mesa(unittest.TestCase):
     def setUp(self):
         cpus = sorted(os.sched_getaffinity(0))
         if len(cpus) < 2:
-            self.skipTest("one CPU")
+            self.skipTest("this machine has one CPU")
         self.on_one_cpu = ("taskset", "-c", str(cpus[0]))
         self.machine = Machine(driver="libRusticlOpenCL.so.1")
         self.addCleanup(self.machine.temporary.cleanup)
@@ -527,4 +530,4 @@ def _priorities(pid):
 
 if __name__ == "__main__":
     scripted.need("libpocl.so.2", "libRusticlOpenCL.so.1")
-    unittest.main(argv=sys.argv[:-2])
+    skips.run_cases(sys.argv[1:-2])

@@ -22,6 +22,9 @@ from pathlib import Path
 # pylint: disable=wrong-import-position
 from layer_test import APPLICATION, FOLDER, KILN, LAYER, all_lines_of, bare, must, recording, run, run_seeded
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+import skips  # pylint: disable=wrong-import-position
+
 GENERATOR = "/usr/lib/systemd/user-environment-generators/30-systemd-environment-d-generator"
 IS_KHRONOS = "khronos" in os.environ.get("LD_LIBRARY_PATH", "")
 
@@ -164,4 +167,4 @@ class Enabled(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    skips.run_cases(sys.argv[4:])

@@ -20,6 +20,9 @@ from pathlib import Path
 
 from layer_test import APPLICATION, FOLDER, KILN, PLACE, lines_of, run, run_seeded
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+import skips  # pylint: disable=wrong-import-position
+
 KERNEL = "kernel __attribute__((reqd_work_group_size(VALUE, 1, 1))) void k(global int *out) { *out = 1; }\n"
 INCLUDE = '#include "x.h"\n'
 ASKED = "tried:-I d"
@@ -247,6 +250,6 @@ class Named(unittest.TestCase):
 
 if __name__ == "__main__":
     try:
-        unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+        skips.run_cases(sys.argv[4:])
     finally:
         PLACE.cleanup()

@@ -24,6 +24,9 @@ except ImportError:
 
 from layer_test import APPLICATION, FOLDER, KILN, LAYER, PLACE, must, run_seeded as run
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+import skips  # pylint: disable=wrong-import-position
+
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL = "kernel void k(global int *out) {{ out[get_global_id(0)] = {}; }}\n"
 
@@ -253,4 +256,4 @@ class Require(unittest.TestCase):
 
 if __name__ == "__main__":
     with PLACE:
-        unittest.main(argv=sys.argv[:1] + sys.argv[4:])
+        skips.run_cases(sys.argv[4:])

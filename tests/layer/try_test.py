@@ -24,6 +24,9 @@ sys.argv[4:5] = []  # the rest is layer_test's
 from layer_test import (APPLICATION, FOLDER, KILN, bare, environment, lines_of, run_seeded,  # noqa: E402
                         seeded)
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+import skips  # pylint: disable=wrong-import-position
+
 NOTHING = ("kiln: nothing was recorded: the application did not reach Kiln's layer: it uses no "
            "OpenCL, or brings a driver or an ICD loader of its own; see 'kiln doctor'\n"
            "kiln: no pack was made\n")
@@ -198,4 +201,4 @@ if __name__ == "__main__":
     if subprocess.run([APPLICATION, "build"], capture_output=True, check=False).returncode == 77:
         print("SKIP: there is no device")
         sys.exit(77)
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    skips.run_cases(sys.argv[4:])

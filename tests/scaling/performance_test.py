@@ -12,10 +12,14 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+import skips  # pylint: disable=wrong-import-position
 
 SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "operate" / "scaling" / "performance.sh"
 SHELLS = (["dash"], ["busybox", "sh"], ["mksh"])
@@ -370,4 +374,4 @@ if __name__ == "__main__":
         if shutil.which(each[0]) is None:
             print(f"SKIP: {each[0]} is not here")
             raise SystemExit(77)
-    unittest.main()
+    skips.run_cases()

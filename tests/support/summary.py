@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """One table of what ctest ran, from its own records and never from what tests print: a row for each
-folder of tests. Below it what did not pass, and the lines of passed tests that begin with WARNING.
+folder of tests. Below it what did not pass, and the lines of passed tests that begin with WARNING. The
+last line names what failed, and what was skipped, why, and the packages that are missing.
 
-    summary.py [--expect-all] BUILD...
+    summary.py [--allow-skips] BUILD...
 
 Of each build folder it reads the results that lie in tests/results/*.xml (ctest --output-junit)
-and asks ctest which file added a test. Exit codes: 0; 1 when a test failed or, with --expect-all, was
-skipped or not run, or when a folder has no results.
+and asks ctest which file added a test. Exit codes: 0; 1 when a test failed or, without --allow-skips,
+was skipped or not run, or when a folder has no results.
 """
 
 import argparse
@@ -17,6 +18,8 @@ import pathlib
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+
+import installs
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
@@ -68,9 +71,26 @@ def read(build):
                    float(case.get("time", 0)), said)
 
 
+def verdict(rows):
+    """What did not pass, in one line; nothing if all passed."""
+    failed, skipped = [], []
+    for (build, _), tests in sorted(rows.items()):
+        if not tests:
+            failed.append(f"{build} has no results")
+        for name, outcome, _, said in tests:
+            if outcome == FAILED:
+                failed.append(name)
+            elif outcome == SKIPPED:
+                lacks = [one for one in installs.needed_by(name) if not installs.is_installed(one)]
+                reason = said.replace("SKIP: ", "")
+                skipped.append(f"{name} ({reason}{'; install ' if lacks else ''}{' '.join(lacks)})")
+    return "; ".join(f"{word}: {', '.join(names)}"
+                     for word, names in ((FAILED, failed), (SKIPPED, skipped)) if names)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--expect-all", action="store_true", help="a skipped test is a failure")
+    parser.add_argument("--allow-skips", action="store_true", help="a skipped test is no failure")
     parser.add_argument("builds", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     rows = collections.defaultdict(list)
@@ -92,9 +112,12 @@ def main():
                   for name, outcome, _, said in tests if said or outcome != PASSED]
     for line in shown:
         print(line)
-    failed = any(outcome == FAILED or (outcome == SKIPPED and options.expect_all)
-                 for tests in rows.values() for _, outcome, _, _ in tests)
-    return 1 if failed or any(not tests for tests in rows.values()) else 0
+    line = verdict(rows)
+    if line:
+        print(line)
+    outcomes = {outcome for tests in rows.values() for _, outcome, _, _ in tests}
+    bad = {FAILED} if options.allow_skips else {FAILED, SKIPPED}
+    return 1 if outcomes & bad or not all(rows.values()) else 0
 
 
 if __name__ == "__main__":
