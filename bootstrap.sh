@@ -7,7 +7,7 @@ cd "$(dirname "$0")"
 
 usage() {
   cat <<'USAGE'
-usage: ./bootstrap.sh build | demo | quick | test | lab | check GROUP... | release
+usage: ./bootstrap.sh build | demo | quick | test | lab | check GROUP... | release | fresh COMMAND...
 
   build  install what is missing and build build/release/bin/kiln
   demo   build; make packs for the drivers of this system, run the case studies from
@@ -33,6 +33,10 @@ usage: ./bootstrap.sh build | demo | quick | test | lab | check GROUP... | relea
          need only an old C library; the same commit is to give the same bytes. minisign
          signs by the secret key in FILE, gpg by its key NAME; the Android NDK in FOLDER builds a Maven
          repository with the AAR
+  fresh [--ccache] [--laboratory] [--no-downloads] COMMAND...
+         runs another command as root in a new Debian 12 where nothing is installed but git, on a clone of
+         the last commit; prints what it installed, and how long each part took. With the compiler
+         cache, the laboratory's files, and without the packages that apt fetched before
   packages
          no step: prints what each command installs
 
@@ -96,6 +100,7 @@ packages_of() {
 # packages_for COMMAND [GROUP]: what a command installs, for `check` also what all of its groups use.
 packages_for() {
   local entry
+  [ "$1" != fresh ] || { echo mmdebstrap; return; }
   for entry in $tools; do echo "${entry##*:}"; done
   echo "$compilers $libraries"
   case "$1" in
@@ -112,7 +117,7 @@ packages_for() {
 # A line for each command.
 print_packages() {
   local command
-  for command in build demo quick test lab release; do
+  for command in build demo quick test lab release fresh; do
     # shellcheck disable=SC2046
     echo "$command:" $(packages_for "$command")
   done
@@ -411,6 +416,11 @@ case "${1:-}" in
     install_packages $(packages_for release)
     make_release "$@"
     took release $SECONDS
+    ;;
+  fresh)
+    shift
+    (install_packages $(packages_for fresh)) || exit 69  # as where no such Debian can be made
+    as_root env HOME="$HOME" python3 -B tests/lab/fresh.py "$@"
     ;;
   packages)
     print_packages

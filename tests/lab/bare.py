@@ -9,16 +9,18 @@ import mirror
 from registry import LabError, lab_dir
 
 
-def archive(codename, packages=()):
-    """The tar archive of a bare root with these packages; made by mmdebstrap where it is not there."""
-    path = lab_dir() / "bare" / f"{'+'.join([codename, *packages])}.tar"
-    if path.exists():
+def archive(codename, packages=(), variant="apt", is_new=False):
+    """The tar archive of a bare root with these packages; made by mmdebstrap where it is not there, or
+    anew. The variant is mmdebstrap's: `apt` has least, `minbase` what a small Debian begins with."""
+    begin = codename if variant == "apt" else f"{codename}-{variant}"
+    path = lab_dir() / "bare" / f"{'+'.join([begin, *packages])}.tar"
+    if path.exists() and not is_new:
         return path
     if not shutil.which("mmdebstrap"):
         raise LabError("mmdebstrap is not installed")
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(f".{os.getpid()}.tar")
-    done = subprocess.run(["mmdebstrap", "--quiet", "--variant=apt", "--include", ",".join(packages),
+    done = subprocess.run(["mmdebstrap", "--quiet", f"--variant={variant}", "--include", ",".join(packages),
                            # A mirror that keeps a day's packages serves what has expired.
                            "--aptopt=Acquire::Check-Valid-Until false", codename, partial, mirror.host_source().uri],
                           capture_output=True, text=True, check=False)

@@ -78,7 +78,7 @@ def wants(rows, labels, commands):
         for name in row.commands:
             for command in commands:
                 if (name == command.split(" ")[-1] or name == command.split(" ")[0]
-                        or name == "all"):
+                        or (name == "all" and command != "fresh")):
                     yield command, row.package, command
         for test, label in labels.items():
             if any(fnmatch.fnmatch(test, pattern) for pattern in row.tests):
