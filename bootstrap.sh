@@ -21,7 +21,9 @@ usage: ./bootstrap.sh build | demo | quick | test | lab | check GROUP... | relea
            applications  the layer under the applications that take longest, the fleet's page in Chromium
            clang         the runtime by Clang, each source by the preset for development, the AAR,
                          Kiln as a part of other projects
+           develop       the commands that documents show to developers, each in a new Debian 12
            fuzz          mutated packs and overlays, generated programs, libFuzzer
+           install       the commands that documents show to users, likewise
            kernels       every variant of the case studies, more sizes and drivers
            machines      the runtime on AArch64, 32-bit Arm and 32-bit x86
            release       what `release` makes, on Debian 11, 12 and 13
@@ -48,7 +50,7 @@ No GPU is needed: the drivers run on the processor.
 USAGE
 }
 
-groups="kernels machines windows applications clang fuzz sanitizers release tidy"  # in their turn
+groups="kernels machines windows applications install clang fuzz sanitizers develop release tidy"  # in their turn
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'bootstrap: %s\n' "$*" >&2; exit 1; }
@@ -89,6 +91,7 @@ packages_of() {
     applications) echo chromium darktable ;;
     clang) echo gradle llvm-15; clang_runtime_packages ;;
     fuzz) echo libclang-15-dev llvm-15-dev; clang_runtime_packages ;;
+    develop | install) echo mmdebstrap ;;
     machines) echo g++-i686-linux-gnu g++-arm-linux-gnueabihf ;;
     release) echo "$releasing" mmdebstrap ;;
     sanitizers) echo valgrind ;;
@@ -100,7 +103,7 @@ packages_of() {
 # packages_for COMMAND [GROUP]: what a command installs, for `check` also what all of its groups use.
 packages_for() {
   local entry
-  [ "$1" != fresh ] || { echo mmdebstrap; return; }
+  [ "$1" != fresh ] || { echo mmdebstrap python3; return; }
   for entry in $tools; do echo "${entry##*:}"; done
   echo "$compilers $libraries"
   case "$1" in
@@ -304,10 +307,10 @@ group() {
         run_tests $preset quick -L quick || return 1
       done ;;
     fuzz) build fuzz; run_tests fuzz fuzz -L fuzz || return 1 ;;
-    release)  # whose test needs nothing that is built otherwise
-      make_release
+    develop | install | release)  # whose tests need nothing that is built otherwise
+      [ "$name" != release ] || make_release
       cmake --preset release -DKILN_BUILD_TESTS=ON --log-level=WARNING
-      run_tests release release -L '^release$'
+      run_tests release "$name" -L "^$name\$"
       return ;;
     tidy)  # reads each source alone, and nothing that is built
       cmake --preset dev --log-level=WARNING

@@ -176,6 +176,9 @@ def main():
         had, had_packages = set(debs(archives)), packages_of(root)
         took("Debian and the clone")
         places = []
+        if not options.no_downloads:  # for a new Debian within this one
+            DOWNLOADS.mkdir(parents=True, exist_ok=True)
+            places.append((DOWNLOADS, "/root/.cache/kiln/fresh/downloads"))
         cache = Path(os.environ.get("CCACHE_DIR") or lab_dir().parent.parent / "ccache")
         for is_wanted, folder, place in ((options.ccache, cache, "/root/.cache/ccache"),
                                          (options.laboratory, lab_dir(), "/root/.cache/kiln/lab")):
