@@ -3,13 +3,15 @@
 """What `./bootstrap.sh demo` shows: packs for this system's drivers, the case studies run
 from them on a photograph, and what a start costs until the first results.
 
-Exit 1 where a device gave no figures, or compiles anything at a first launch from the pack."""
+Exit 1 where a driver fails, a device gave no figures, or compiles anything at a first launch from the
+pack."""
 
 import argparse
 import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +31,21 @@ SHEET = (("photo.png", 1), ("laplace-{}.png", 1), ("sobel-{}-x.png", 1), ("sobel
 ROUNDS = 3  # of fresh processes each way; more in docs/understand/measurements.md
 
 
+class DriverFailed(Exception):
+    """A command did not end well on a device; a sentence for the user."""
+
+
+def must(device, work, *command, **options):
+    """Runs a command on a device; DriverFailed unless it ends with 0."""
+    done = run_on(device, work, *command, **options)
+    if done.returncode:
+        how = (f"died of {signal.Signals(done.returncode - 128).name}" if done.returncode > 128
+               else f"ended with exit code {done.returncode}")
+        raise DriverFailed(f"{device['id']}: {' '.join(command[:2])} {how}; `build/release/bin/kiln devices` "
+                           "shows whether the driver works here")
+    return done
+
+
 def say(text):
     print(f"\n== {text}", flush=True)
 
@@ -38,8 +55,8 @@ def build_packs(kiln, work, devices):
     already is reused."""
     subprocess.run([kiln, "compile", MANIFEST, "-o", work / "base.kiln"], check=True)
     for device in devices:
-        run_on(device, work, "./kiln", "build", "base.kiln", "--device", device["select"], "--preferred",
-               "-o", f"{device['id']}.kiln", check=True)
+        must(device, work, "./kiln", "build", "base.kiln", "--device", device["select"], "--preferred",
+             "-o", f"{device['id']}.kiln")
     packs = [work / f"{device['id']}.kiln" for device in devices]
     subprocess.run([kiln, "pack", "merge", *packs, "-o", work / "demo.kiln"], check=True)
 
@@ -53,10 +70,10 @@ def run_programs(work, devices):
             continue
         for program in PROGRAMS:
             name = f"{program}-{device['id']}"
-            done = run_on(device, work, "./kiln", "run", program, "--pack", "demo.kiln",
-                          "--device", device["select"], "--image", "photo.png",
-                          "--output", f"{name}.png", "--report", f"{name}.json",
-                          stdout=subprocess.PIPE, check=True)
+            done = must(device, work, "./kiln", "run", program, "--pack", "demo.kiln",
+                        "--device", device["select"], "--image", "photo.png",
+                        "--output", f"{name}.png", "--report", f"{name}.json",
+                        stdout=subprocess.PIPE)
             report = json.loads((work / f"{name}.json").read_text())
             print(f"{device['id']}: {program}/{report['variant']} from rung {report['rung']}, "
                   f"{done.stdout.strip().splitlines()[-1]}")
@@ -141,4 +158,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except (DriverFailed, RuntimeError) as error:  # kiln_startup's, too
+        sys.exit(f"demo: {error}")
