@@ -44,7 +44,7 @@ usage: ./bootstrap.sh build | demo | quick | test | lab | check GROUP... | relea
 
 `test`, `lab` and `check` print a table of what ran. A skipped test is a failure, unless --allow-skips
 follows the command's name: then a package that this system does not have is left out, too. Each command
-prints the time that it took.
+prints the time that it and each of its steps took.
 
 No GPU is needed: the drivers run on the processor.
 USAGE
@@ -197,7 +197,7 @@ known() {
 }
 
 install_packages() {
-  local packages log
+  local packages log start=$SECONDS
   packages=$(missing_packages "$@" | tr '\n' ' ')
   [ -n "${packages// /}" ] || return 0
   command -v apt-get >/dev/null || die "no apt-get here; install by hand: $packages"
@@ -214,6 +214,7 @@ install_packages() {
     $packages >"$log" 2>&1 ||
     { cat "$log" >&2; rm -f "$log"; die "cannot install: $packages"; }
   rm -f "$log"
+  steps+="packages $((SECONDS - start))"$'\n'
 }
 
 # The tests start daemons of their own: those of the packages are neither started nor enabled.
@@ -240,21 +241,27 @@ install_engines() {
   for entry in $units; do as_root systemctl --quiet disable "$entry" 2>/dev/null || true; done
 }
 
-# took WHAT SECONDS
-took() { printf '%s took %d min %02d s\n' "$1" $(($2 / 60)) $(($2 % 60)); }
+steps=   # "WHAT SECONDS" of each step, a line each
+tested=  # the build folders whose tests ran
+
+# took COMMAND: how long each step took, and the command.
+took() {
+  local what seconds
+  printf '%s' "$steps$1 $SECONDS"$'\n' | while read -r what seconds; do
+    printf '%s took %d min %02d s\n' "$what" $((seconds / 60)) $((seconds % 60))
+  done
+}
 
 # fetch_laboratory GROUP...: also what only these groups of `check` use.
 fetch_laboratory() {
-  local name
+  local name start=$SECONDS
   say "Fetching the laboratory (cached)"
   python3 tests/lab/lab.py fetch
   for name; do python3 tests/lab/lab.py fetch --check "$name"; done
   KILN_ARM64_ROOT=$(python3 tests/lab/lab.py path bookworm-arm64/dev)
   export KILN_ARM64_ROOT
+  steps+="laboratory $((SECONDS - start))"$'\n'
 }
-
-steps=   # "WHAT SECONDS" of each step, a line each
-tested=  # the build folders whose tests ran
 
 # Several tests build parts of Kiln again, which the compiler cache makes cheap. What it does not have
 # it compiles without running the preprocessor before.
@@ -325,10 +332,9 @@ group() {
 # finish COMMAND FAILED: ends with the table of what ran, whose last line names what failed or was
 # skipped. A skipped test counts as failed, since this script installed what every test needs.
 finish() {
-  local command=$1 failed=$2 what seconds
+  local command=$1 failed=$2
   say "What ran"
-  printf '%s' "$steps" | while read -r what seconds; do took "$what" "$seconds"; done
-  took "$command" $SECONDS
+  took "$command"
   echo
   # shellcheck disable=SC2086
   python3 -B tests/support/summary.py ${allow_skips:+--allow-skips} $tested || exit 1
@@ -349,19 +355,19 @@ case "${1:-}" in
     install_packages $(packages_for build)
     build release -DKILN_BUILD_TESTS=OFF
     say "Built: build/release/bin/kiln"
-    took build $SECONDS
+    took build
     ;;
   demo)
     install_packages $(packages_for demo)
     targets="kiln kiln_layer kiln_case_references kiln_startup" build release -DKILN_BUILD_TESTS=ON
     python3 tests/bench/demo.py --kiln build/release/bin/kiln --work build/demo
-    took demo $SECONDS
+    took demo
     ;;
   quick)
     install_packages $(packages_for quick)
     build dev
     run_tests dev quick -L quick -j $(($(nproc) + 1)) || failed=yes
-    took quick $SECONDS
+    took quick
     [ -z "$failed" ] || die "tests failed"
     ;;
   test)
@@ -418,7 +424,7 @@ case "${1:-}" in
     case " $*" in *" --ndk"*) releasing+=" openjdk-17-jdk-headless" ;; esac
     install_packages $(packages_for release)
     make_release "$@"
-    took release $SECONDS
+    took release
     ;;
   fresh)
     shift
