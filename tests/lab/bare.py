@@ -20,9 +20,11 @@ def archive(codename, packages=(), variant="apt", is_new=False):
         raise LabError("mmdebstrap is not installed")
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(f".{os.getpid()}.tar")
+    # A mirror that keeps a day's packages serves what has expired.
+    options = ["Acquire::Check-Valid-Until false", *mirror.proxies()]
     done = subprocess.run(["mmdebstrap", "--quiet", f"--variant={variant}", "--include", ",".join(packages),
-                           # A mirror that keeps a day's packages serves what has expired.
-                           "--aptopt=Acquire::Check-Valid-Until false", codename, partial, mirror.host_source().uri],
+                           *(f"--aptopt={option}" for option in options), codename, partial,
+                           mirror.host_source().uri],
                           capture_output=True, text=True, check=False)
     if done.returncode:
         partial.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 """Which Debian mirror and which keys this host uses, read from apt's own sources."""
 
 import re
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -77,6 +78,12 @@ def host_source(apt_dir=Path("/etc/apt"), codename=None):
         if codename in source.suites and "main" in source.components:
             return _with_keyring(source)
     raise LabError(f"no Debian mirror for '{codename}' in {apt_dir}")
+
+
+def proxies():
+    """The proxies that apt uses on this host, as options of apt."""
+    shown = subprocess.run(["apt-config", "dump"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return re.findall(r'^(Acquire::\S+::Proxy\S* "[^"]+");$', shown, re.M)
 
 
 def archive_of(source):
