@@ -428,7 +428,7 @@ case "${1:-}" in
     ;;
   fresh)
     shift
-    (install_packages $(packages_for fresh)) || exit 69  # as where no such Debian can be made
+    (as_root true && install_packages $(packages_for fresh)) || exit 69  # no such Debian can be made
     as_root env HOME="$HOME" python3 -B tests/lab/fresh.py "$@"
     ;;
   packages)
