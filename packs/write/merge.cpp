@@ -36,16 +36,6 @@ int order(const double &a, const double &b) {
   return order(bits(a), bits(b));
 }
 
-// unite_parameters() merges the other members.
-int order(const Kernel &a, const Kernel &b) {
-  const auto plain = [](const Kernel &kernel) {
-    const auto &[name, arguments, range, parameters] = kernel;
-    (void)std::tie(arguments, parameters);
-    return std::tie(name, range);
-  };
-  return order(plain(a), plain(b));
-}
-
 template <Record T>
 int order(const T &a, const T &b);
 
@@ -112,24 +102,11 @@ int order(const std::optional<BlobSource> &a, const std::optional<BlobSource> &b
   return a && b ? order(*a, *b) : order(!a, !b);
 }
 
-// The variant that has source comes first, else the one that has il32, else il64.
-int order(const Variant &a, const Variant &b) {
+// The side that has source comes first, else the one that has il32, else il64.
+int order_forms(const Variant &a, const Variant &b) {
   const auto lacks = [](const Variant &v) { return std::tuple(!v.source, !v.il32, !v.il64); };
-  const auto plain = [](const Variant &v) {
-    const auto &[name, hash, options, requirements, kernels, source, il32, il64, il_version, pixels,
-                 local_size, arguments, tolerance, launches, limits, local_sizes, workarounds] = v;
-    // The names and hashes are equal, launches are united, and the others follow.
-    (void)std::tie(name, hash, kernels, source, il32, il64, arguments, launches, limits,
-                   local_sizes, workarounds);
-    return std::tie(il_version, options, requirements, pixels, local_size, tolerance);
-  };
   if (const int o = order(lacks(a), lacks(b)); o != 0) return o;
-  if (const int o = order(plain(a), plain(b)); o != 0) return o;
-  if (const int o = order_set(a.limits, b.limits); o != 0) return o;
-  if (const int o = order_set(a.local_sizes, b.local_sizes); o != 0) return o;
-  if (const int o = order_set(a.workarounds, b.workarounds); o != 0) return o;
-  if (const int o = order(a.kernels, b.kernels); o != 0) return o;
-  if (const int o = order(a.arguments, b.arguments); o != 0) return o;
+  if (const int o = order(a.il_version, b.il_version); o != 0) return o;
   if (const int o = order(a.source, b.source); o != 0) return o;
   if (const int o = order(a.il32, b.il32); o != 0) return o;
   return order(a.il64, b.il64);
@@ -259,39 +236,187 @@ void note_choice(MergeChoice choice, const BlobSource &from, const BlobSource &i
   choices->push_back(std::move(choice));
 }
 
-// Keeps the variant that comes first, but of each kernel the parameters that come first, and unites
-// the launches of both.
-Status merge_variant(const Variant &from, Variant *into, std::vector<MergeChoice> *choices) {
-  const bool is_first = order(from, *into) < 0;
-  Variant kept = is_first ? from : *into;
-  unite_parameters(is_first ? *into : from, &kept);
-  const auto note = [&](MergeChoice::Part part, std::optional<BlobSource> Variant::*il) {
-    if (!(from.*il) || !(into->*il) || !(kept.*il)) return;
-    note_choice({part, MergeRule::variant, from.hash}, *(from.*il), *(into->*il), *(kept.*il),
-                choices);
+// What two packs say of one text, member by member.
+struct Said {
+  std::string differ;              // the members in which they differ, separated by ", "
+  const char *conflict = nullptr;  // the first of which neither side is the stricter
+
+  // Calls `both` if the members differ. It unites them, and returns false if it cannot.
+  template <typename T, typename Both>
+  void unite(const char *member, const T &from, T *into, Both both) {
+    if (order(from, *into) == 0) return;
+    add(member);
+    if (!both(from, into) && conflict == nullptr) conflict = member;
+  }
+
+  void add(const char *member) { differ += (differ.empty() ? "" : ", ") + std::string(member); }
+};
+
+constexpr auto kRefuse = [](const auto &, auto *) { return false; };
+
+// Takes what one side alone sets.
+constexpr auto kSet = []<typename T>(const T &from, T *into) {
+  const T unset{};
+  if (order(*into, unset) == 0) *into = from;
+  return order(from, unset) == 0 || order(from, *into) == 0;
+};
+
+constexpr auto kSmaller = [](double from, double *into) {
+  if (from < *into || (from == *into && order(from, *into) < 0)) *into = from;
+  return true;
+};
+
+// Unites lists that differ. The order of the result depends on its elements alone.
+template <typename Less>
+auto all_by(Less less) {
+  return [less]<typename T>(const std::vector<T> &from, std::vector<T> *into) {
+    if (from.empty() || into->empty()) return kSet(from, into);
+    into->insert(into->end(), from.begin(), from.end());
+    std::sort(into->begin(), into->end(), less);
+    into->erase(std::unique(into->begin(), into->end()), into->end());
+    return true;
   };
-  note(MergeChoice::Part::il32, &Variant::il32);
-  note(MergeChoice::Part::il64, &Variant::il64);
-  kept.launches = into->launches;
+}
+
+// The text with fewer build options comes first.
+bool has_fewer_options(const std::string &a, const std::string &b) {
+  const auto options = [](const std::string &text) {
+    return std::tuple(std::count(text.begin(), text.end(), ' '), std::string_view(text));
+  };
+  return options(a) < options(b);
+}
+
+bool unite_limits(const std::vector<Statistic> &from, std::vector<Statistic> *into) {
+  const auto keep_stricter = [](const Statistic &a, Statistic *b) {
+    const bool is_least = a.name == StatisticName::waves;
+    b->value = is_least ? std::max(a.value, b->value) : std::min(a.value, b->value);
+    return Status{};
+  };
+  (void)unite(from, into, &Statistic::name, keep_stricter);  // cannot fail
+  std::sort(into->begin(), into->end(), [](auto &a, auto &b) { return a.name < b.name; });
+  return true;
+}
+
+// An earlier version of Kiln wrote no `accumulates`, `extent`, `values` and `fields`.
+bool unite_argument(const Argument &from, Argument *into) {
+  const auto same = [](const Argument &argument) {
+    const auto &[role, storage, channels, name, value, type, accumulates, stage, extent, values,
+                 fields] = argument;
+    (void)std::tie(accumulates, extent, values, fields);
+    return std::tie(role, storage, channels, name, value, type, stage);
+  };
+  into->accumulates = into->accumulates || from.accumulates;
+  return same(from) == same(*into) && kSet(from.extent, &into->extent) &&
+         kSet(from.values, &into->values) && kSet(from.fields, &into->fields);
+}
+
+bool unite_arguments(const std::vector<Argument> &from, std::vector<Argument> *into) {
+  if (from.empty() || into->empty()) return kSet(from, into);
+  bool are_united = from.size() == into->size();
+  for (std::size_t i = 0; are_united && i < from.size(); ++i) {
+    are_united = unite_argument(from[i], &(*into)[i]);
+  }
+  return are_united;
+}
+
+// Takes source and IL of the side that comes first. But a text that one side has without IL stays
+// without: `il = false` in its manifest may have left it out.
+void unite_forms(const Variant &from, Variant *into, Said *said) {
+  const auto is_alone = [](const Variant &v) { return v.source && !v.il32 && !v.il64; };
+  const bool leaves_il = is_alone(from) || is_alone(*into);
+  if (leaves_il && (from.il32 || from.il64 || into->il32 || into->il64)) said->add("il");
+  if (order_forms(from, *into) < 0) {
+    into->source = from.source;
+    into->il32 = from.il32;
+    into->il64 = from.il64;
+    into->il_version = from.il_version;
+  }
+  if (!leaves_il) return;
+  into->il32.reset();
+  into->il64.reset();
+  into->il_version = 0;
+}
+
+// Merges what two packs say of one text, as the table in FORMAT.md says of each member.
+Status merge_variant(const std::string &program, const Variant &from, Variant *into,
+                     std::vector<MergeChoice> *choices) {
+  const auto &[name, hash, options, requirements, kernels, source, il32, il64, il_version, pixels,
+               local_size, arguments, tolerance, launches, limits, local_sizes, workarounds] = from;
+  Variant kept = *into;
+  Said said;
+  said.unite("options", options, &kept.options, kRefuse);
+  said.unite("requirements", requirements, &kept.requirements, all_by(std::less<>()));
+  for (std::size_t i = 0; i < std::min(kernels.size(), kept.kernels.size()); ++i) {
+    said.unite("range", kernels[i].range, &kept.kernels[i].range, kSet);
+  }
+  said.unite("pixels", pixels, &kept.pixels, kRefuse);
+  said.unite("local_size", local_size, &kept.local_size, kSet);
+  said.unite("arguments", arguments, &kept.arguments, unite_arguments);
+  said.unite("tolerance", tolerance, &kept.tolerance, kSmaller);
+  said.unite("limits", limits, &kept.limits, unite_limits);
+  said.unite("local_sizes", local_sizes, &kept.local_sizes, all_by(std::less<>()));
+  said.unite("workarounds", workarounds, &kept.workarounds, all_by(has_fewer_options));
+  if (said.conflict != nullptr) {
+    return Status::error(Code::conflict, "program " + program + ", variant " + name +
+                                             ": the packs differ in " + said.conflict +
+                                             ", and neither is the stricter");
+  }
+  unite_parameters(from, &kept);
+  unite_forms(from, &kept, &said);
   if (Status s = unite_launches(from, &kept); !s.ok()) return s;
+  const auto note = [&](MergeChoice::Part part, const auto &a, const auto &b, const auto &of_kept) {
+    if (!a || !b || !of_kept) return;
+    note_choice({part, MergeRule::variant, from.hash}, *a, *b, *of_kept, choices);
+  };
+  (void)std::tie(source, il_version, launches);  // are united above
+  note(MergeChoice::Part::il32, il32, into->il32, kept.il32);
+  note(MergeChoice::Part::il64, il64, into->il64, kept.il64);
+  if (!said.differ.empty()) {
+    MergeChoice &choice =
+        choices->emplace_back(MergeChoice{MergeChoice::Part::members, MergeRule::stricter, hash});
+    choice.place = program + "/" + name;
+    choice.members = said.differ;
+  }
   *into = std::move(kept);
   return {};
 }
 
+// Takes the hints of the side that comes first.
+void merge_hints(const Program &from, Program *into, std::vector<MergeChoice> *choices) {
+  const bool is_first = order_hints(from, *into) < 0;
+  const Program left_out = is_first ? *into : from;
+  if (is_first) hints(*into) = hints(from);
+  Said said;
+  const auto note = [&](const char *member, const auto &left, const auto &kept) {
+    if (!left.empty() && left != kept) said.add(member);
+  };
+  note("preferred", left_out.preferred, into->preferred);
+  note("baseline", left_out.baseline, into->baseline);
+  note("sizes", left_out.sizes, into->sizes);
+  if (said.differ.empty()) return;
+  MergeChoice &choice =
+      choices->emplace_back(MergeChoice{MergeChoice::Part::members, MergeRule::hints});
+  choice.place = from.name;
+  choice.members = said.differ;
+  choice.from_kept = is_first;
+}
+
 Status merge_program(const Program &from, Program *into, std::vector<MergeChoice> *choices) {
-  if (from.reference != into->reference) {
+  const auto &[name, reference, variants, preferred, baseline, sizes] = from;
+  (void)std::tie(name, preferred, baseline, sizes);  // see hints()
+  if (reference != into->reference) {
     return Status::error(Code::conflict, "program " + from.name + " has two references: " +
                                              from.reference + " and " + into->reference);
   }
-  if (order_hints(from, *into) < 0) hints(*into) = hints(from);
-  return unite(from.variants, &into->variants, &Variant::name, [&](const Variant &a, Variant *b) {
+  merge_hints(from, into, choices);
+  return unite(variants, &into->variants, &Variant::name, [&](const Variant &a, Variant *b) {
     if (a.hash != b->hash) {
       return Status::error(Code::conflict, "program " + from.name + ", variant " + a.name +
                                                ": the packs were made from different sources or "
                                                "options (" +
                                                hex(a.hash) + " and " + hex(b->hash) + ")");
     }
-    return merge_variant(a, b, choices);
+    return merge_variant(from.name, a, b, choices);
   });
 }
 

@@ -146,10 +146,11 @@ TEST_CASE("one variant with IL of several compilers merges to one in any order",
   check_any_order(with(21, 0x00010000), with(22, 0x00010000), with(21, 0x00010200));
 }
 
-TEST_CASE("a variant's IL outlives a merge with a pack that has none", "[merge]") {
+TEST_CASE("a variant's IL outlives a merge with a pack that has neither source nor IL", "[merge]") {
   const Bytes with = written(sample());
   const Bytes without = sample_with([](Contents *c) {
     for (Variant &variant : c->programs[0].variants) {
+      variant.source.reset();
       variant.il32.reset();
       variant.il64.reset();
       variant.il_version = 0;
@@ -159,11 +160,33 @@ TEST_CASE("a variant's IL outlives a merge with a pack that has none", "[merge]"
   CHECK(merged({without, with}) == with);
 }
 
+TEST_CASE("a text that one pack has without IL gets none from another", "[merge]") {
+  const Bytes with = written(sample());
+  const Bytes source_only = sample_with([](Contents *c) {
+    Variant &scalar = c->programs[0].variants[0];
+    scalar.il32.reset();
+    scalar.il64.reset();
+    scalar.il_version = 0;
+  });
+  const Bytes stripped = sample_with([](Contents *c) {
+    Variant &scalar = c->programs[0].variants[0];
+    scalar.source.reset();
+    scalar.il32.reset();
+    scalar.il64.reset();
+    scalar.il_version = 0;
+  });
+  CHECK(merged({with, source_only}) == source_only);
+  check_any_order(with, source_only, stripped);
+  CHECK(merged({with, source_only, stripped}) == source_only);
+}
+
 TEST_CASE("a kernel's parameters outlive a merge with a pack that has none", "[merge]") {
   // Since a pack with IL comes first, its variant is kept, and gets the other's parameters.
   Contents with = parameters_sample();
   for (Program &program : with.programs) {
-    for (Variant &variant : program.variants) variant.il32 = variant.il64 = std::nullopt;
+    for (Variant &variant : program.variants) {
+      variant.source = variant.il32 = variant.il64 = std::nullopt;
+    }
   }
   Contents without = sample();
   const Contents both = contents_of(opened(merged({written(with), written(without)})));
@@ -197,7 +220,7 @@ TEST_CASE("a member that a pack sets outlives a merge with a pack that does not 
     CHECK(merged({without, with}) == with);
   };
   const auto check_argument = [&](const std::function<void(Argument *)> &set) {
-    check_kept([&](Contents *c) { set(&c->programs[0].variants[1].arguments[4]); });
+    check_kept([&](Contents *c) { set(&c->programs[0].variants[1].arguments[2]); });
   };
   check_argument([](Argument *a) { a->accumulates = true; });
   check_argument([](Argument *a) { a->extent = "width"; });
@@ -271,36 +294,146 @@ TEST_CASE("several hints for one program merge to those of one side in any order
   CHECK(one.programs[0].sizes.empty());
 }
 
-TEST_CASE("one variant with several launches merges to one in any order", "[merge]") {
-  const auto with = [](const std::function<void(Variant *)> &change) {
-    return sample_with([&](Contents *c) { change(&c->programs[0].variants[1]); });
+namespace {
+
+using ChangeVariant = std::function<void(Variant *)>;
+
+Bytes variant_with(const ChangeVariant &change) {
+  return sample_with([&](Contents *c) { change(&c->programs[0].variants[1]); });
+}
+
+// What a merge of three packs makes of the changed variant, in any order and grouping.
+Variant united(const ChangeVariant &a, const ChangeVariant &b, const ChangeVariant &c = {}) {
+  const auto with = [](const ChangeVariant &change) {
+    return change ? variant_with(change) : written(sample());
   };
-  const auto argument = [&](const std::function<void(Argument *)> &change) {
-    return with([&](Variant *v) { change(&v->arguments[4]); });
+  check_any_order(with(a), with(b), with(c));
+  return contents_of(opened(merged({with(a), with(b), with(c)}))).programs[0].variants[1];
+}
+
+// Checks that both orders are refused for this member, and that neither changes anything.
+void check_refused(const char *member, const ChangeVariant &a, const ChangeVariant &b) {
+  CAPTURE(member);
+  const Bytes sides[] = {variant_with(a), variant_with(b)};
+  for (const int first : {0, 1}) {
+    Contents into = contents_of(opened(sides[first]));
+    const Status status = merge(contents_of(opened(sides[1 - first])), &into);
+    CHECK(status.code == Code::conflict);
+    CHECK(status.message == std::string("program blur, variant wide: the packs differ in ") +
+                                member + ", and neither is the stricter");
+    CHECK(written(into) == sides[first]);
+  }
+}
+
+ChangeVariant argument(const std::function<void(Argument *)> &change) {
+  return [change](Variant *v) { change(&v->arguments[4]); };
+}
+
+}  // namespace
+
+TEST_CASE("a merged variant requires what each pack says that it requires", "[merge]") {
+  using Words = std::vector<std::string>;
+  const auto words = [](Words all) { return [all](Variant *v) { v->requirements = all; }; };
+  CHECK(united(words({"proof"}), words({})).requirements == Words{"cl_khr_fp16", "image", "proof"});
+  CHECK(united(words({"no_global_offset", "proof"}), words({"fp16"}), words({})).requirements ==
+        Words{"fp16", "no_global_offset", "proof"});
+  CHECK(united(words({"range_multiple:16x1"}), words({"range_multiple:8x2"}), words({}))
+            .requirements == Words{"range_multiple:16x1", "range_multiple:8x2"});
+  CHECK(united(words({}), words({}), words({})).requirements.empty());
+}
+
+TEST_CASE("of two tolerances the smaller, and of two limits the stricter are kept", "[merge]") {
+  const auto tolerance = [](double value) { return [value](Variant *v) { v->tolerance = value; }; };
+  CHECK(united(tolerance(2), tolerance(0.5), tolerance(1)).tolerance == 0.5);
+  CHECK(united(tolerance(2), tolerance(0), tolerance(1)).tolerance == 0);
+  using enum StatisticName;
+  const auto limits = [](std::vector<Statistic> all) {
+    return [all](Variant *v) { v->limits = all; };
   };
-  check_any_order(with([](Variant *v) {
-                    v->local_sizes = {{8, 8, 1}};
-                  }),
-                  with([](Variant *v) {
-                    v->local_sizes = {{64, 1, 1}};
-                  }),
-                  with([](Variant *) {}));
-  check_any_order(with([](Variant *v) { v->tolerance = 0; }),
-                  with([](Variant *v) { v->tolerance = 2; }), with([](Variant *) {}));
-  check_any_order(with([](Variant *v) { v->kernels[0].range = ""; }),
-                  with([](Variant *v) { v->kernels[0].range = "width"; }),
-                  with([](Variant *v) { v->kernels[1].range = "1"; }));
-  check_any_order(argument([](Argument *a) { a->type = ElementType::int_; }),
-                  argument([](Argument *a) { a->accumulates = true; }),
-                  argument([](Argument *a) { a->extent = "width"; }));
-  check_any_order(argument([](Argument *a) { a->stage = 0; }),
-                  argument([](Argument *a) { a->role = Role::scratch; }),
-                  argument([](Argument *a) { a->value = 9; }));
+  CHECK(united(limits({{0, registers, 64}, {0, waves, 8}}), limits({{0, registers, 32}}),
+               limits({{0, spills, 0}, {0, waves, 4}}))
+            .limits == std::vector<Statistic>{{0, registers, 32}, {0, spills, 0}, {0, waves, 8}});
+}
+
+TEST_CASE("a merged variant has the work-group sizes and workarounds of each pack", "[merge]") {
+  using Sizes = std::vector<std::array<std::uint32_t, 3>>;
+  const auto sizes = [](Sizes all) { return [all](Variant *v) { v->local_sizes = all; }; };
+  CHECK(united(sizes({{64, 1, 1}, {8, 8, 1}}), sizes({{16, 1, 1}})).local_sizes ==
+        Sizes{{8, 8, 1}, {16, 1, 1}, {64, 1, 1}});
+  CHECK(united(sizes({{64, 1, 1}, {8, 8, 1}}), sizes({})).local_sizes ==
+        Sizes{{64, 1, 1}, {8, 8, 1}});
+  using Words = std::vector<std::string>;
+  const auto workarounds = [](Words all) { return [all](Variant *v) { v->workarounds = all; }; };
+  CHECK(united(workarounds({"-DB -DA", "-DZ"}), workarounds({"-DA -DA"})).workarounds ==
+        Words{"-DZ", "-DA -DA", "-DB -DA"});
+  CHECK(united(workarounds({"-DZ", "-DA"}), workarounds({})).workarounds == Words{"-DZ", "-DA"});
+}
+
+TEST_CASE("a launch that one pack alone describes is kept", "[merge]") {
+  const Variant wide = sample().programs[0].variants[1];
+  CHECK(united([](Variant *v) { v->arguments.clear(); }, {}).arguments == wide.arguments);
+  CHECK(united([](Variant *v) { v->local_size = {0, 0, 0}; }, {}).local_size == wide.local_size);
+  CHECK(united([](Variant *v) { v->kernels[1].range = "1"; }, {}).kernels[1].range == "1");
+  CHECK(united(argument([](Argument *a) { a->accumulates = false; }), {}).arguments[3].accumulates);
+  CHECK(united(argument([](Argument *a) { a->extent = "1"; }), {}).arguments[4].extent == "1");
+}
+
+TEST_CASE("members of which neither side is the stricter are refused by name", "[merge]") {
+  const ChangeVariant none = [](Variant *) {};
+  check_refused("options", none, [](Variant *v) { v->options = "-cl-std=CL2.0"; });
+  check_refused("pixels", none, [](Variant *v) { v->pixels = {1, 1, 1}; });
+  check_refused("local_size", none, [](Variant *v) { v->local_size = {8, 8, 1}; });
+  check_refused("range", none, [](Variant *v) { v->kernels[0].range = "width"; });
+  check_refused("arguments", none, [](Variant *v) { v->arguments.pop_back(); });
+  check_refused("arguments", none, [](Variant *v) { std::swap(v->arguments[0], v->arguments[1]); });
+  check_refused("arguments", none, argument([](Argument *a) { a->type = ElementType::int_; }));
+  check_refused("arguments", none, argument([](Argument *a) { a->stage = 0; }));
+  check_refused("arguments", none, argument([](Argument *a) { a->role = Role::scratch; }));
+  check_refused("arguments", none, argument([](Argument *a) { a->value = 9; }));
+  check_refused("arguments", none, argument([](Argument *a) { a->channels = 2; }));
+  check_refused("arguments", none, argument([](Argument *a) { a->name = "other"; }));
+  check_refused("arguments", argument([](Argument *a) { a->extent = "1"; }),
+                argument([](Argument *a) { a->extent = "2"; }));
+  check_refused("arguments", argument([](Argument *a) { a->fields = "int"; }),
+                argument([](Argument *a) { a->fields = "float"; }));
   // Numbers that do not compare are told apart all the same.
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  check_any_order(argument([](Argument *a) { a->values = {0.0}; }),
-                  argument([](Argument *a) { a->values = {-0.0}; }),
-                  argument([](Argument *a) { a->values = {kNone}; }));
+  check_refused("arguments", argument([](Argument *a) { a->values = {0.0}; }),
+                argument([](Argument *a) { a->values = {-0.0}; }));
+  check_refused("arguments", argument([](Argument *a) { a->values = {0.0}; }),
+                argument([](Argument *a) { a->values = {kNone}; }));
+  const Bytes bytes = variant_with(argument([](Argument *a) { a->values = {kNone}; }));
+  CHECK(merged({bytes, bytes}) == bytes);
+}
+
+TEST_CASE("a merge names the members in which two packs differ", "[merge]") {
+  Contents from = sample(), into = sample();
+  Variant &wide = from.programs[0].variants[1];
+  wide.requirements.push_back("proof");
+  wide.tolerance = 7;
+  wide.limits = {{0, StatisticName::registers, 64}};
+  from.programs[0].variants[0].il64.reset();
+  from.programs[0].variants[0].il32.reset();
+  from.programs[0].preferred = {"scalar"};
+  std::vector<MergeChoice> choices;
+  REQUIRE(merge(from, &into, &choices).ok());
+  REQUIRE(choices.size() == 3);
+  for (const MergeChoice &choice : choices) CHECK(choice.part == MergeChoice::Part::members);
+  CHECK(choices[0].place == "blur");
+  CHECK(choices[0].members == "preferred");
+  CHECK(choices[0].rule == MergeRule::hints);
+  CHECK(choices[1].place == "blur/scalar");
+  CHECK(choices[1].members == "il");
+  CHECK(choices[2].place == "blur/wide");
+  CHECK(choices[2].members == "requirements, tolerance, limits");
+  CHECK(choices[2].rule == MergeRule::stricter);
+  // A side that says nothing of them, as of an earlier version, is no difference in hints.
+  from.programs[0].preferred.clear();
+  from.programs[0].baseline.clear();
+  choices.clear();
+  REQUIRE(merge(from, &into, &choices).ok());
+  REQUIRE(choices.size() == 1);
+  CHECK(choices[0].place == "blur/wide");
 }
 
 TEST_CASE("one blob that was stored in several ways merges to one in any order", "[merge]") {

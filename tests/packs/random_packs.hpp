@@ -2,6 +2,7 @@
 // Small packs that are made at random, the same on every machine.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <random>
 
@@ -104,23 +105,45 @@ class RandomPacks {
     return maybe(2) ? std::optional<packs::BlobSource>(blob()) : std::nullopt;
   }
 
+  std::vector<std::string> sorted(std::vector<std::string> from) {
+    std::erase_if(from, [&](const std::string &) { return maybe(2); });
+    return from;
+  }
+  std::vector<std::string> shuffled(std::vector<std::string> from) {
+    from = sorted(std::move(from));
+    std::shuffle(from.begin(), from.end(), random_);
+    return from;
+  }
+  std::vector<packs::Statistic> limits() {
+    std::vector<packs::Statistic> out;
+    for (const auto name : {packs::StatisticName::registers, packs::StatisticName::waves}) {
+      if (maybe(2)) out.push_back({0, name, number(3)});
+    }
+    return out;
+  }
+
   packs::Variant any_variant(const std::string &program, const std::string &name) {
     packs::Variant out;
     out.name = name;
     out.hash = name_of(program + name);
-    out.kernels = {{"k", 1 + number(2), pick({"", "width", "height"})}};
+    out.kernels = {{"k", 1 + number(2), pick({"", "width"})}};
     if (maybe(2)) out.kernels[0].parameters = parameters(out.kernels[0].arguments);
     if (maybe(3)) out.source = packs::BlobSource(bytes_of("source of " + program + name));
     out.il32 = maybe_blob();
     out.il64 = maybe_blob();
-    out.il_version = number(2) << 8;
-    out.tolerance = number(2);
-    out.local_size = {number(2) * 8, number(2) * 8, number(2) * 8};
-    for (std::uint32_t &size : out.local_size) size = out.local_size[0];
+    if (out.il32 || out.il64) out.il_version = number(2) << 8;
+    out.requirements = sorted({"fp16", "fp64", "proof"});
+    out.limits = limits();
+    out.workarounds = shuffled({"-DA", "-DB", "-DA -DB"});
+    out.local_sizes = {{1, 1, 1}, {2, 1, 1}, {4, 1, 1}};
+    out.local_sizes.resize(number(4));
+    std::shuffle(out.local_sizes.begin(), out.local_sizes.end(), random_);
+    out.tolerance = number(3);
+    if (maybe(2)) out.local_size = {8, 8, 8};
     if (maybe(2)) {
-      out.arguments.push_back({Role::parameter, ArgumentStorage::buffer, 1, "x", number(2)});
-      if (!maybe(4)) out.arguments.back().role = Role::sampler;
-      if (maybe(2)) out.arguments.back().values = {number(2) == 0 ? 0.0 : -0.0};
+      out.arguments.push_back({Role::parameter, ArgumentStorage::buffer, 1, "x", 1});
+      out.arguments.back().accumulates = maybe(2);
+      if (maybe(2)) out.arguments.back().values = {-0.0};
     }
     if (maybe(2)) out.launches = packs::BlobSource(lines());
     return out;

@@ -120,6 +120,9 @@ Status merge_inputs(const MergeArguments &options, const packs::Demand &demand, 
     }
     std::vector<packs::MergeChoice> choices;
     const Status status = packs::merge(contents, merged, &choices);
+    if (status.code == Code::conflict) {  // only without a base
+      return in_pack(path, {status.code, status.message + "; with --base PACK, PACK decides"});
+    }
     if (!status.ok()) return in_pack(path, status);
     for (packs::MergeChoice &choice : choices) report->push_back({path, std::move(choice)});
   }

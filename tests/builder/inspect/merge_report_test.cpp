@@ -84,6 +84,28 @@ TEST_CASE("the newer finisher is known by its version, not by its text", "[merge
   CHECK_FALSE(choices[0].from_kept);
 }
 
+TEST_CASE("members in which packs differ are reported in a line for each variant", "[merge]") {
+  Contents a = sample();
+  Contents b = sample();
+  b.programs[0].preferred = {"scalar"};
+  b.programs[0].variants[1].requirements.push_back("proof");
+  b.programs[0].variants[1].tolerance = 7;
+  std::vector<MergeChoice> choices;
+  REQUIRE(packs::merge(b, &a, &choices).ok());
+  REQUIRE(choices.size() == 2);
+  const builder::MergeReport report{{"b.kiln", choices[0]}, {"b.kiln", choices[1]}};
+  CHECK(builder::merge_report_text(a, report) ==
+        "blur: b.kiln differs in preferred, which are kept (more hints first)\n"
+        "blur/wide: b.kiln differs in requirements, tolerance (the stricter counts)\n");
+  CHECK(builder::merge_report_json(a, report)[1] ==
+        nlohmann::json{{"part", "members"},
+                       {"place", "blur/wide"},
+                       {"members", "requirements, tolerance"},
+                       {"rule", "stricter"},
+                       {"pack", "b.kiln"},
+                       {"pack_kept", false}});
+}
+
 TEST_CASE("choices are reported in a line each", "[merge]") {
   Contents a = sample();
   Contents b = sample();

@@ -262,30 +262,38 @@ enum class MergeRule : std::uint8_t {
   variant,     // for IL: the modules of the side whose variant comes first
   workaround,  // one that was built with a workaround before one without
   known_bad,   // none is kept: a build found the variant wrong, and this one compared less
+  stricter,    // for members of a variant: the stricter of both sides
+  hints,       // for hints of a program: those of the side with more of them
 };
 
-// Two blobs with different bytes in one place, of which one was kept; or one that was left out.
+// Two blobs with different bytes in one place, of which one was kept; one that was left out; or
+// members in which two packs differ.
 struct MergeChoice {
-  enum class Part : std::uint8_t { binary, intermediate, il32, il64 };
+  enum class Part : std::uint8_t { binary, intermediate, il32, il64, members };
   Part part = Part::binary;
   MergeRule rule = MergeRule::hash;
   Digest variant{};
-  std::string target{};  // its key; empty for IL
+  std::string target{};  // its key; empty for IL and members
   Digest kept{};         // zeros by MergeRule::known_bad
   Digest left_out{};
-  bool from_kept = false;  // whether the blob of `from` is kept
+  bool from_kept = false;  // whether the blob, or the hints, of `from` are kept
+  // Of members alone: the program, or program/variant, and their names, separated by ", ".
+  std::string place{};
+  std::string members{};
 };
 
 // Merges two contents: programs by name, variants by name, targets by key, binaries by variant, and
 // a variant's launches by united_launches(). Associative, commutative and idempotent up to order.
-// Fails if a variant has two different hashes: the conflict names both, and `into` stays as it was.
-// If both have a binary for one variant and target, MergeRule says which is kept. If they differ in
-// anything else (a target's facts, a variant's IL, a log), one side is kept by a total order, so
-// that any order of merging gives the same pack, byte for byte, if each blob is stored in one form
-// in all packs. A program's hints (preferred, baseline, sizes) come from one side, the one with
-// more of them. Tunings are merged by merge_records(). Of the known-bad notes, those of the later
-// version are kept; of equal versions, all; what builds found is united, and settled by
-// settle_found(). Adds the choices to `choices`, if that is not null.
+// Of what both say of one variant the stricter counts, as FORMAT.md says of each member. Fails if a
+// variant has two different hashes, or members of which neither is the stricter: the conflict names
+// them, and `into` stays as it was. If both have a binary for one variant and target, MergeRule
+// says which is kept. If they differ in anything else (a target's facts, a variant's IL, a log),
+// one side is kept by a total order, so that any order of merging gives the same pack, byte for
+// byte, if each blob is stored in one form in all packs. A program's hints (preferred, baseline,
+// sizes) come from one side, the one with more of them. Tunings are merged by merge_records(). Of
+// the known-bad notes, those of the later version are kept; of equal versions, all; what builds
+// found is united, and settled by settle_found(). Adds the choices to `choices`, if that is not
+// null.
 Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *choices = nullptr);
 
 // Removes from `contents` everything but what a device may add to `base`: tunings of the base's
