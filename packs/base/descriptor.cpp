@@ -16,6 +16,7 @@ Descriptor &Descriptor::operator=(Descriptor &&other) noexcept {
 Descriptor::~Descriptor() { close(); }
 
 int Descriptor::close() {
+  const NotCancelled here;
   const int fd = release();
   // Never repeated: after EINTR the descriptor is closed, and its number may belong to another
   // file.

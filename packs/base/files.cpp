@@ -24,6 +24,7 @@ int open_at_itself(int at, const char *name, int flags, mode_t mode) {
 }
 
 int open_folder(const char *path, bool follows) {
+  const NotCancelled here;
   const int fd = ::open(path, follows ? kFolder : kFolder | O_NOFOLLOW);
   if (fd >= 0 || follows) return fd;
   // Linux says ENOTDIR for a link when both flags are given.
@@ -61,6 +62,7 @@ bool is_private(int, const struct stat &info) {
 }
 
 bool list_folder(int folder, std::vector<std::string> *names) {
+  const NotCancelled here;
   // Opens a file description of its own: a shared one would share its position.
   const int fd = openat(folder, ".", kFolder);
   if (fd < 0) return false;
@@ -84,10 +86,13 @@ bool list_folder(int folder, std::vector<std::string> *names) {
 
 bool touch(int fd) { return futimens(fd, nullptr) == 0; }
 
-bool sync_file(int fd) { return fsync(fd) == 0; }
+bool sync_file(int fd) {
+  const NotCancelled here;
+  return fsync(fd) == 0;
+}
 
 // EINVAL: the file system cannot sync folders.
-bool sync_folder(int folder) { return fsync(folder) == 0 || errno == EINVAL; }
+bool sync_folder(int folder) { return sync_file(folder) || errno == EINVAL; }
 
 bool lock(int fd, Lock how) {
   return uninterrupted([&] { return flock(fd, how_of(how)); }) == 0;
@@ -97,7 +102,7 @@ bool try_lock(int fd, Lock how) { return flock(fd, how_of(how) | LOCK_NB) == 0; 
 
 void unlock(int fd) { (void)flock(fd, LOCK_UN); }
 
-int open_lock_of(const std::string &folder) { return ::open(folder.c_str(), kFolder); }
+int open_lock_of(const std::string &folder) { return open_folder(folder.c_str(), true); }
 
 bool is_for_lack_of_space(int error) {
   return error == ENOSPC || error == EDQUOT || error == EFBIG;

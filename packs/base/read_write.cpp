@@ -90,6 +90,7 @@ int write_all(int fd, View bytes) {
 }
 
 void overwrite(int fd, View bytes, std::uint64_t offset) {
+  const NotCancelled here;
   (void)!pwrite(fd, bytes.data, bytes.size, static_cast<off_t>(offset));
 }
 

@@ -3,10 +3,9 @@
 #include "runtime/layer/hooks.hpp"
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 #include <optional>
 
+#include "runtime/layer/base/asked_once.hpp"
 #include "runtime/layer/base/settings.hpp"
 #include "runtime/layer/serve/builds.hpp"
 #include "runtime/layer/serve/cached_programs.hpp"
@@ -109,15 +108,21 @@ bool is_linked(cl_program program) {
   return objects().find(program, Program::Kind::linked) != nullptr;
 }
 
+Done build_known(cl_program program, const BuildArguments &arguments) {
+  const ProgramPointer known = objects().find(program, Program::Kind::from_source);
+  if (known != nullptr) return build(known, arguments);
+  const ProgramPointer own = objects().find(program, Program::Kind::own_binary);
+  if (own != nullptr) return {build_own_binary(own, arguments)};
+  return {next.clBuildProgram(program, arguments.device_count, arguments.devices, arguments.options,
+                              arguments.notify, arguments.user)};
+}
+
 cl_int CL_API_CALL build_program(cl_program program, cl_uint device_count,
                                  const cl_device_id *devices, const char *options, Notify notify,
                                  void *user) {
-  const ProgramPointer known = objects().find(program, Program::Kind::from_source);
-  const BuildArguments arguments{device_count, devices, options, notify, user};
-  if (known != nullptr) return build(known, arguments);
-  const ProgramPointer own = objects().find(program, Program::Kind::own_binary);
-  if (own != nullptr) return build_own_binary(own, arguments);
-  return next.clBuildProgram(program, device_count, devices, options, notify, user);
+  const Done done = build_known(program, {device_count, devices, options, notify, user});
+  if (done.calls_back) notify(program, user);
+  return done.code;
 }
 
 cl_program CL_API_CALL create_program_with_binary(cl_context context, cl_uint count,
@@ -133,17 +138,23 @@ cl_program CL_API_CALL create_program_with_binary(cl_context context, cl_uint co
   return made;
 }
 
+Done compile_known(cl_program program, const CompileArguments &arguments) {
+  const ProgramPointer known = objects().find(program, Program::Kind::from_source);
+  if (known != nullptr) return compile(known, arguments);
+  const BuildArguments &build = arguments.build;
+  return {next.clCompileProgram(program, build.device_count, build.devices, build.options,
+                                arguments.header_count, arguments.headers, arguments.names,
+                                build.notify, build.user)};
+}
+
 cl_int CL_API_CALL compile_program(cl_program program, cl_uint device_count,
                                    const cl_device_id *devices, const char *options,
                                    cl_uint header_count, const cl_program *headers,
                                    const char **names, Notify notify, void *user) {
-  const ProgramPointer known = objects().find(program, Program::Kind::from_source);
-  if (known == nullptr) {
-    return next.clCompileProgram(program, device_count, devices, options, header_count, headers,
-                                 names, notify, user);
-  }
-  return compile(known,
-                 {{device_count, devices, options, notify, user}, header_count, headers, names});
+  const Done done = compile_known(
+      program, {{device_count, devices, options, notify, user}, header_count, headers, names});
+  if (done.calls_back) notify(program, user);
+  return done.code;
 }
 
 cl_program CL_API_CALL link_program(cl_context context, cl_uint device_count,
@@ -385,16 +396,10 @@ struct Unasked {
   cl_int unknown = CL_INVALID_VALUE, beyond = CL_INVALID_ARG_INDEX, both = CL_INVALID_ARG_INDEX;
 };
 
-// Returns what the driver says with the options of this stand-in. PoCL tells if the options were
+// Asks the driver what it says with the options of this stand-in. PoCL tells if the options were
 // NULL; its binaries always do.
-Unasked unasked_of(const StandIn &stand_in) {
-  static std::mutex &mutex = *new std::mutex;
-  static auto &known = *new std::map<std::pair<cl_device_id, bool>, Unasked>;
-  const std::lock_guard<std::mutex> lock(mutex);
-  const cl_device_id device = stand_in.devices[0];
-  const auto [place, is_new] = known.try_emplace({device, stand_in.options.is_null}, Unasked());
-  Unasked &found = place->second;
-  if (!is_new) return found;
+Unasked ask_unasked(const StandIn &stand_in, cl_device_id device) {
+  Unasked found;
   const cl_program made =
       create_named(context_of(stand_in.program), {"", "kernel void f(int argument) {}", "", false});
   if (made == nullptr) return found;
@@ -414,6 +419,13 @@ Unasked unasked_of(const StandIn &stand_in) {
   }
   next.clReleaseProgram(made);
   return found;
+}
+
+Unasked unasked_of(const StandIn &stand_in) {
+  static auto &known = *new AskedOnce<std::pair<cl_device_id, bool>, Unasked>;
+  const cl_device_id device = stand_in.devices[0];
+  return known.find({device, stand_in.options.is_null},
+                    [&] { return ask_unasked(stand_in, device); });
 }
 
 // Returns what the driver would say, had it compiled the kernel's program and did it hide the

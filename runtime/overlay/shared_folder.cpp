@@ -44,6 +44,7 @@ std::string without_slash(const char *path) {
 std::string own_name() { return packs::decimal(geteuid()); }
 
 int open_below(const Descriptor &shared, const std::string &name) {
+  const packs::NotCancelled here;
   return openat(shared.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 

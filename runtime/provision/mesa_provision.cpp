@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "kiln/packs/bytes.hpp"
+#include "kiln/packs/files.hpp"
 #include "runtime/overlay/overlay.hpp"
 #include "runtime/overlay/private_folder.hpp"
 #include "runtime/provision/mesa_cache.hpp"
@@ -150,7 +151,7 @@ Status write_place(const Folder &folder, std::string_view place, const std::stri
 
 // Locks the folder against other provisioning processes, as long as `*out` is open.
 int lock(const char *folder, Descriptor *out) {
-  Descriptor fd(::open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Descriptor fd(packs::open_folder(folder, true));
   if (!fd) return errno;
   if (packs::uninterrupted([&] { return flock(fd.get(), LOCK_EX); }) != 0) return errno;
   *out = std::move(fd);

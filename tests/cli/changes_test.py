@@ -75,7 +75,8 @@ FIELDS = {
     "shared": ["0.0f", "1.0f"],
     "scale_options": [[], ["-cl-mad-enable"], ["-cl-fast-relaxed-math"]],
     "language": [[], ["-cl-std=CL1.2"], ["-cl-std=CL2.0"]],
-    "scale_reference": ["variant:right", "", "file:{unit}/right.raw:8", "variant:scale"],
+    "called": ["scale", "quick"],  # the variant with the kernel "scale"
+    "scale_reference": ["variant:right", "", "file:{unit}/right.raw:8", "variant:{called}"],
     "mix_reference": ["variant:five", ""],
     "file": [2, 3],  # each element of right.raw
     "factor": [3, 4],
@@ -122,7 +123,7 @@ def programs(unit, world):
         folders = [f"{unit}/{folder}" for folder in world["include_dirs"]]
         out.append(f'[program.{name}_{unit}]\nsource = "{unit}/one.cl"\n'
                    f'include_dirs = {folders}\narguments = [{arguments}]')
-        if reference := world[f"{name}_reference"].format(unit=unit):
+        if reference := world[f"{name}_reference"].format(unit=unit, called=world["called"]):
             out.append(f'reference = "{reference}"')
         if name == "scale":
             out.extend(f"{key} = {json.dumps(world[key])}"
@@ -133,7 +134,8 @@ def programs(unit, world):
             if kernel == "scale":
                 options += world["scale_options"]
             threads = world["range"] if kernel == "scale" else "width"
-            out.append(f'[program.{name}_{unit}.variant.{kernel}]\n'
+            called = world["called"] if kernel == "scale" else kernel
+            out.append(f'[program.{name}_{unit}.variant.{called}]\n'
                        f'kernel = "{kernel}_{unit}"\n'
                        f'range = ["{threads}"]\noptions = {json.dumps(options)}')
             if kernel == "scale":
@@ -236,8 +238,12 @@ class Walk:
                                    check=True)
         pack = without_places(json.loads(inspected.stdout))
         self.add_inputs(output, pack["targets"])
-        all_of = {program["name"]: {"program": program, "binaries": {}, "intermediates": {}}
+        all_of = {program["name"]: {"program": program, "binaries": {}, "intermediates": {},
+                                    "notes": []}
                   for program in pack["programs"]}
+        for note in pack["known_bad"]["notes"]:
+            if note["driver_from"] == self.common["driver"]:
+                all_of[note["program"]]["notes"].append(note)
         for target in pack["targets"]:
             if target["identity"]["driver_version"] != self.common["driver"]:
                 continue  # of the device as it was

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "kiln/packs/bytes.hpp"
-#include "kiln/packs/descriptor.hpp"
+#include "kiln/packs/files.hpp"
 
 extern "C" char **environ;
 
@@ -31,7 +31,7 @@ void stay_loaded() {}
 
 std::chrono::microseconds age_of_process() {
   char text[1024];
-  const packs::Descriptor file(open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
+  const packs::Descriptor file(packs::open_at(packs::kWorkingFolder, "/proc/self/stat", O_RDONLY));
   const auto size = packs::uninterrupted([&] { return read(file.get(), text, sizeof(text) - 1); });
   if (size <= 0) return {};
   text[size] = '\0';
@@ -48,7 +48,8 @@ std::chrono::microseconds age_of_process() {
 // As much as one read returns.
 std::uint64_t this_command() {
   char words[4096];
-  const packs::Descriptor file(open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
+  const packs::Descriptor file(
+      packs::open_at(packs::kWorkingFolder, "/proc/self/cmdline", O_RDONLY));
   if (!file) return 0;
   const auto size = packs::uninterrupted([&] { return read(file.get(), words, sizeof(words)); });
   return size < 0 ? 0 : packs::xxh3(words, static_cast<std::size_t>(size));
@@ -59,7 +60,8 @@ bool is_readable(const std::string &path) { return access(path.c_str(), R_OK) ==
 void make_shared_folder(const std::string &path) { (void)mkdir(path.c_str(), 0777); }
 
 int open_to_append(const std::string &path) {
-  return open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  return packs::uninterrupted(
+      [&] { return open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666); });
 }
 
 }  // namespace kiln::layer

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdio>
 
+#include "kiln/packs/descriptor.hpp"
 #include "runtime/layer/base/process.hpp"
 #include "runtime/load/rungs.hpp"
 #include "runtime/overlay/shared_folder.hpp"
@@ -102,7 +103,10 @@ const char *require_word() {
   return required == 0 ? "" : kRequireWords[required - 1];
 }
 
-void complain(const std::string &text) { std::fprintf(stderr, "kiln layer: %s\n", text.c_str()); }
+void complain(const std::string &text) {
+  const packs::NotCancelled here;
+  std::fprintf(stderr, "kiln layer: %s\n", text.c_str());
+}
 
 void complain_once(const std::string &text) {
   static std::atomic<bool> done{false};

@@ -4,11 +4,11 @@
 #include "runtime/layer/serve/builds.hpp"
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 #include <numeric>
 
 #include "kiln/packs/bytes.hpp"
+#include "runtime/layer/base/asked_once.hpp"
 #include "runtime/layer/base/devices.hpp"
 #include "runtime/layer/record/launches.hpp"
 #include "runtime/layer/record/record.hpp"
@@ -47,21 +47,12 @@ void watch(cl_program program, const LaunchFile &file) {
 }
 
 void CL_CALLBACK when_built(cl_program program, void *user) {
-  const std::unique_ptr<Pending> pending(static_cast<Pending *>(user));
+  std::unique_ptr<Pending> pending(static_cast<Pending *>(user));
   (void)note_built(program, program, pending->devices, pending->whole);
-  pending->notify(program, pending->user);
-}
-
-// A callback for the application's program, of a call with another program.
-struct CallBack {
-  Notify notify;
-  void *user;
-  cl_program program;
-};
-
-void CL_CALLBACK call_back_for(cl_program, void *user) {
-  const std::unique_ptr<CallBack> to(static_cast<CallBack *>(user));
-  to->notify(to->program, to->user);
+  const Notify notify = pending->notify;
+  void *const own = pending->user;
+  pending = nullptr;
+  notify(program, own);
 }
 
 // Lets the driver build what the application gave, and notes the result. Sets the reason to the
@@ -76,8 +67,7 @@ cl_int build_and_note(const ProgramPointer &program, const BuildArguments &argum
     }
     return code;
   }
-  // Leaks if a driver refuses the call and never calls back. Some drivers refuse and call back, so
-  // it cannot be freed here.
+  // Leaks if the driver does not call back, as in call_back().
   auto *pending = new Pending{arguments.notify, arguments.user, devices, whole};
   BuildArguments noting = arguments;
   noting.notify = when_built;
@@ -395,19 +385,15 @@ packs::Result<Devices> devices_asked(const BuildArguments &arguments, cl_program
 
 bool finds_files(cl_context context, cl_device_id device, const WholeProgram &whole) {
   if (whole.finding_source.empty() || requires_binaries()) return true;
-  static std::mutex &mutex = *new std::mutex;
-  static auto &known = *new std::map<std::pair<cl_device_id, std::string>, bool>;
-  const std::lock_guard<std::mutex> lock(mutex);
-  const auto [place, is_new] =
-      known.try_emplace({device, whole.include_options + "\n" + whole.finding_source}, false);
-  if (!is_new) return place->second;
-  const char *text = whole.finding_source.c_str();
-  cl_int code = CL_SUCCESS;
-  const runtime::Handle<cl_program> made(
-      next.clCreateProgramWithSource(context, 1, &text, nullptr, &code), next.clReleaseProgram);
-  place->second = made && next.clBuildProgram(made.get(), 1, &device, whole.include_options.c_str(),
-                                              nullptr, nullptr) == CL_SUCCESS;
-  return place->second;
+  static auto &known = *new AskedOnce<std::pair<cl_device_id, std::string>, bool>;
+  return known.find({device, whole.include_options + "\n" + whole.finding_source}, [&] {
+    const char *text = whole.finding_source.c_str();
+    cl_int code = CL_SUCCESS;
+    const runtime::Handle<cl_program> made(
+        next.clCreateProgramWithSource(context, 1, &text, nullptr, &code), next.clReleaseProgram);
+    return made && next.clBuildProgram(made.get(), 1, &device, whole.include_options.c_str(),
+                                       nullptr, nullptr) == CL_SUCCESS;
+  });
 }
 
 cl_program built_from_text(StandIn *stand_in) {
@@ -429,17 +415,15 @@ cl_program built_from_text(StandIn *stand_in) {
 cl_int refuse_with_kernels(const ProgramPointer &program, std::unique_lock<std::mutex> *lock,
                            bool well_formed, const BuildArguments &arguments,
                            const DriverCall &call) {
-  const StandInPointer stand_in = objects().stand_in_of(program->handle);
+  const auto back =
+      std::make_shared<CallBack>(CallBack{arguments.notify, arguments.user, program->handle, {}});
+  back->kept.push_back(objects().stand_in_of(program->handle));
   lock->unlock();  // the callback may build the program again
-  if (well_formed || stand_in == nullptr) return CL_INVALID_OPERATION;
-  Notify notify = nullptr;
-  void *user = arguments.user;
-  if (arguments.notify != nullptr) {
-    // Leaks if the driver does not call back, like Pending.
-    notify = call_back_for;
-    user = new CallBack{arguments.notify, arguments.user, program->handle};
-  }
-  const cl_int code = call(stand_in->program, notify, user);
+  if (well_formed || back->kept[0] == nullptr) return CL_INVALID_OPERATION;
+  const bool calls_back = arguments.notify != nullptr;
+  const cl_int code = call(back->kept[0]->program, calls_back ? call_back : nullptr,
+                           calls_back ? new std::shared_ptr<CallBack>(back) : arguments.user);
+  back->kept.clear();
   return code == CL_SUCCESS ? CL_INVALID_OPERATION : code;
 }
 
@@ -465,16 +449,27 @@ cl_int leave_to_driver(const ProgramPointer &program, std::unique_lock<std::mute
   return code;
 }
 
-cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
+void CL_CALLBACK call_back(cl_program program, void *user) {
+  std::unique_ptr<std::shared_ptr<CallBack>> held(static_cast<std::shared_ptr<CallBack> *>(user));
+  CallBack &to = **held;
+  if (to.program != nullptr) program = to.program;
+  const Notify notify = to.notify;
+  void *const own = to.user;
+  to.kept.clear();
+  held = nullptr;
+  notify(program, own);
+}
+
+Done build(const ProgramPointer &program, const BuildArguments &arguments) {
   std::unique_lock<std::mutex> lock(program->building);
   if (objects().has_kernels(program)) {
     const bool well_formed = devices_asked(arguments, program->handle).ok();
-    return refuse_with_kernels(program, &lock, well_formed, arguments,
-                               [&](cl_program stand_in, Notify notify, void *user) {
-                                 return next.clBuildProgram(stand_in, arguments.device_count,
-                                                            arguments.devices, arguments.options,
-                                                            notify, user);
-                               });
+    return {refuse_with_kernels(program, &lock, well_formed, arguments,
+                                [&](cl_program stand_in, Notify notify, void *user) {
+                                  return next.clBuildProgram(stand_in, arguments.device_count,
+                                                             arguments.devices, arguments.options,
+                                                             notify, user);
+                                })};
   }
   const CompilationPointer before = objects().compilation_of(program->handle);
   objects().set_compilation(program, nullptr);
@@ -498,12 +493,10 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
     case Way::stand_in:
       if (build_stand_in_and_note(call, &built)) break;
       [[fallthrough]];
-    default: return build_by_driver(call, way, before, &lock, &built);
+    default: return {build_by_driver(call, way, before, &lock, &built)};
   }
   if (code == CL_SUCCESS) report_build(built, objects().stand_in_of(program->handle)->program);
-  lock.unlock();
-  if (arguments.notify != nullptr) arguments.notify(program->handle, arguments.user);
-  return code;
+  return {code, arguments.notify != nullptr};
 }
 
 cl_program create_with_binary(const BinaryArguments &arguments, cl_int *status, cl_int *code) {

@@ -26,6 +26,15 @@ struct BuildArguments {
   Options given_options() const { return {options_text(), options == nullptr}; }
 };
 
+// What a call returns, and whether the caller must call the application back before. A callback may
+// throw or end its thread, and nothing is destroyed then in the layer's functions above it on the
+// stack (CMakeLists.txt). So while the application is called back, the layer holds no lock and no
+// object of the driver's, and little memory.
+struct Done {
+  cl_int code;
+  bool calls_back = false;
+};
+
 // Returns whether nothing may be left to the driver's compiler.
 inline bool requires_binaries() { return settings().require != Require::nothing; }
 
@@ -54,8 +63,8 @@ void refuse(const ProgramPointer &program, const Options &options, const Devices
 // The same for a link, which leaves no program.
 void refuse(Built *built);
 
-// Does clBuildProgram, with a stand-in if there is one; then calls back from this thread.
-cl_int build(const ProgramPointer &program, const BuildArguments &arguments);
+// Does clBuildProgram, with a stand-in if there is one.
+Done build(const ProgramPointer &program, const BuildArguments &arguments);
 
 // A call of clBuildProgram or clCompileProgram with the application's arguments, but for the
 // program and the callback.
@@ -72,6 +81,18 @@ cl_int refuse_with_kernels(const ProgramPointer &program, std::unique_lock<std::
 // Returns whether a driver that returns this code has tried to build or compile, so that the
 // program is not what it was before the call.
 bool has_tried(cl_int code);
+
+// A callback of the application's, which the driver calls through call_back().
+struct CallBack {
+  Notify notify;
+  void *user;
+  cl_program program;                // for which the application is called back; null: the driver's
+  std::vector<StandInPointer> kept;  // until then
+};
+
+// Given to the driver with a new std::shared_ptr<CallBack>, which it deletes. That leaks if a
+// driver refuses the call and does not call back: some do, so it cannot be freed by the caller.
+void CL_CALLBACK call_back(cl_program program, void *user);
 
 // Has the driver build or compile the handle; `lock` holds `building`. Returns
 // CL_INVALID_OPERATION, as a driver does, if kernels of the stand-in are alive. Drops the stand-in,

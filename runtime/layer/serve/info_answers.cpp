@@ -4,10 +4,9 @@
 #include "runtime/layer/serve/info_answers.hpp"
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 #include <optional>
 
+#include "runtime/layer/base/asked_once.hpp"
 #include "runtime/layer/base/settings.hpp"
 
 namespace kiln::layer {
@@ -56,18 +55,15 @@ std::optional<std::string> ask_for_options(cl_context context, cl_device_id devi
 // is built for one of the context's devices.
 bool gives_last_built(cl_context context, cl_device_id device) {
   if (settings().require != Require::nothing) return false;
-  static std::mutex &mutex = *new std::mutex;
-  static auto &known = *new std::map<cl_device_id, bool>;
-  const std::lock_guard<std::mutex> lock(mutex);
-  const auto [place, is_new] = known.try_emplace(device, false);
-  if (!is_new) return place->second;
-  const auto made = built_without_text(context, device, "");
-  std::size_t size = 0;
-  if (made &&
-      next.clGetProgramInfo(made.get(), CL_PROGRAM_BINARY_SIZES, 0, nullptr, &size) == CL_SUCCESS) {
-    place->second = size == sizeof(std::size_t);
-  }
-  return place->second;
+  static auto &known = *new AskedOnce<cl_device_id, bool>;
+  return known.find(device, [&] {
+    const auto made = built_without_text(context, device, "");
+    std::size_t size = 0;
+    return made &&
+           next.clGetProgramInfo(made.get(), CL_PROGRAM_BINARY_SIZES, 0, nullptr, &size) ==
+               CL_SUCCESS &&
+           size == sizeof(std::size_t);
+  });
 }
 
 }  // namespace
@@ -82,15 +78,10 @@ std::string told_link_options(cl_device_id device, const std::string &options) {
 std::string told_options(cl_context context, cl_device_id device, const Options &options) {
   const bool asks = !options.text.empty() && settings().require == Require::nothing;
   if (!asks || tells_as_given(device)) return options.text;
-  static std::mutex &mutex = *new std::mutex;
-  static auto &known = *new std::map<std::pair<cl_device_id, std::string>, std::string>;
-  const std::lock_guard<std::mutex> lock(mutex);
-  const auto [place, is_new] = known.try_emplace({device, options.text}, options.text);
-  if (is_new) {
-    auto told = ask_for_options(context, device, options.text.c_str());
-    if (told) place->second = *std::move(told);
-  }
-  return place->second;
+  static auto &known = *new AskedOnce<std::pair<cl_device_id, std::string>, std::string>;
+  return known.find({device, options.text}, [&] {
+    return ask_for_options(context, device, options.text.c_str()).value_or(options.text);
+  });
 }
 
 cl_int binaries_info(cl_program own, const StandIn &stand_in, cl_program_info what,

@@ -154,21 +154,25 @@ std::string note(cl_program linked, const Link &link, const std::string &missing
 // the stand-in is built, that program is built too, so that the driver may refuse it.
 cl_program link_by_driver(const LinkArguments &arguments, cl_int *code) {
   const BuildArguments &build = arguments.build;
-  std::vector<StandInPointer> stand_ins;  // keeps the stand-ins alive
+  const auto back = std::make_shared<CallBack>(CallBack{build.notify, build.user, nullptr, {}});
   std::vector<cl_program> programs;
   for (cl_uint i = 0; arguments.programs != nullptr && i < arguments.count; ++i) {
     const cl_program own = arguments.programs[i];
     compile_deferred(own);
-    stand_ins.push_back(objects().stand_in_of(own));
-    StandIn *stand_in = stand_ins.back().get();
+    back->kept.push_back(objects().stand_in_of(own));
+    StandIn *stand_in = back->kept.back().get();
     const cl_program of_text = stand_in == nullptr     ? nullptr
                                : stand_in->is_compiled ? stand_in->program
                                                        : built_from_text(stand_in);
     programs.push_back(of_text == nullptr ? own : of_text);
   }
-  return next.clLinkProgram(
+  const bool calls_back = build.notify != nullptr;
+  const cl_program linked = next.clLinkProgram(
       arguments.context, build.device_count, build.devices, build.options, arguments.count,
-      arguments.programs == nullptr ? nullptr : programs.data(), build.notify, build.user, code);
+      arguments.programs == nullptr ? nullptr : programs.data(), calls_back ? call_back : nullptr,
+      calls_back ? new std::shared_ptr<CallBack>(back) : build.user, code);
+  if (linked == nullptr) back->kept.clear();
+  return linked;
 }
 
 // Has the driver compile the text that was named, in a stand-in, so that no file or header that
@@ -213,7 +217,7 @@ bool is_compiled_as_given(const Program &program, const CompileArguments &argume
 
 }  // namespace
 
-cl_int compile(const ProgramPointer &program, const CompileArguments &arguments) {
+Done compile(const ProgramPointer &program, const CompileArguments &arguments) {
   std::unique_lock<std::mutex> lock(program->building);
   const BuildArguments &build = arguments.build;
   const DriverCall by_driver = [&](cl_program handle, Notify notify, void *user) {
@@ -224,7 +228,7 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
   if (objects().has_kernels(program)) {
     const bool well_formed =
         has_whole_headers(arguments) && devices_asked(build, program->handle).ok();
-    return refuse_with_kernels(program, &lock, well_formed, build, by_driver);
+    return {refuse_with_kernels(program, &lock, well_formed, build, by_driver)};
   }
   const std::shared_ptr<Compilation> compilation = follow(program, arguments);
   // Kernels unknown to the layer may be attached to a program that the driver built.
@@ -236,7 +240,7 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
     objects().set_stand_in(program, nullptr);
     objects().set_refusal(program, nullptr);
     objects().set_compilation(program, compilation);
-    return CL_SUCCESS;
+    return {CL_SUCCESS};
   }
   const CompilationPointer before = objects().compilation_of(program->handle);
   objects().set_compilation(program, nullptr);
@@ -246,11 +250,7 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
     if (compilation != nullptr) built.program = compilation->whole.name;
     built.reason = "no pack has it or a link of it";
     refuse(program, arguments.build.given_options(), devices_of(program->handle), &built);
-    lock.unlock();
-    if (arguments.build.notify != nullptr) {
-      arguments.build.notify(program->handle, arguments.build.user);
-    }
-    return CL_COMPILE_PROGRAM_FAILURE;
+    return {CL_COMPILE_PROGRAM_FAILURE, build.notify != nullptr};
   }
   const bool is_given = compilation != nullptr &&
                         is_as_given(compilation->whole, *program, compilation->options.text);
@@ -258,14 +258,14 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
       compilation != nullptr && !is_given && !program->native &&
       (!compilation->whole.may_be_missing || is_compiled_as_given(*program, arguments));
   if (may_stand && compile_named(program, *compilation, /*keeps_failed=*/false) == CL_SUCCESS) {
-    return CL_SUCCESS;
+    return {CL_SUCCESS};
   }
   const cl_int code = leave_to_driver(program, &lock, build.notify != nullptr, [&] {
     return by_driver(program->handle, build.notify, build.user);
   });
   if (code == CL_SUCCESS && is_given) objects().set_compilation(program, compilation);
   if (!has_tried(code)) objects().set_compilation(program, before);
-  return code;
+  return {code};
 }
 
 void compile_deferred(cl_program handle) {

@@ -20,7 +20,7 @@ struct CompileArguments {
 
 // Does clCompileProgram. If a pack has the program's binary, does not call the driver: see
 // compile_deferred().
-cl_int compile(const ProgramPointer &program, const CompileArguments &arguments);
+Done compile(const ProgramPointer &program, const CompileArguments &arguments);
 
 // Has the driver compile what compile() deferred, if it did: the text that was named then, in a
 // stand-in. Call it before asking the driver about the program.

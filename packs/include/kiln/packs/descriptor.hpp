@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// File descriptors that close themselves, and reads and writes that no signal interrupts. Errors
-// are errno numbers; 0 is success.
+// File descriptors that close themselves, and reads and writes that no signal interrupts and in
+// which no thread is cancelled. Errors are errno numbers; 0 is success.
 #pragma once
 
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+
+#if !defined(_WIN32) && !defined(__ANDROID__)
+#define KILN_HAS_CANCELLATION
+#include <pthread.h>
+#endif
 
 #include "kiln/packs/bytes.hpp"
 
@@ -67,10 +72,32 @@ class KeptDescriptor {
   std::uint64_t number_ = 0;
 };
 
-// Repeats a system call as long as a signal interrupts it, and returns its result. Linux and
-// Android have TEMP_FAILURE_RETRY for this, other systems do not.
+// While it lives, this thread is not cancelled, since Kiln's own system calls must not be
+// cancellation points: the functions of OpenCL that the application calls are none, and locks that
+// this thread holds would stay locked. An object must not live while a driver is called. Windows
+// and Android have no cancellation. Async-signal-safe.
+class NotCancelled {
+ public:
+#ifdef KILN_HAS_CANCELLATION
+  NotCancelled() { (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NotCancelled() { (void)pthread_setcancelstate(before_, nullptr); }
+#else
+  NotCancelled() {}
+#endif
+  NotCancelled(const NotCancelled &) = delete;
+  NotCancelled &operator=(const NotCancelled &) = delete;
+
+ private:
+#ifdef KILN_HAS_CANCELLATION
+  int before_ = 0;
+#endif
+};
+
+// Repeats a system call, in which no thread is cancelled, as long as a signal interrupts it, and
+// returns its result. Linux and Android have TEMP_FAILURE_RETRY for this, other systems do not.
 template <typename Call>
 auto uninterrupted(Call call) -> decltype(call()) {
+  const NotCancelled here;
   for (;;) {
     const auto result = call();
     if (result >= 0 || errno != EINTR) return result;

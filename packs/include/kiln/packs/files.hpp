@@ -33,6 +33,7 @@ inline constexpr int kWorkingFolder = -100;
 int open_at(int at, const char *name, int flags, mode_t mode = 0);
 #else
 inline int open_at(int at, const char *name, int flags, mode_t mode = 0) {
+  const NotCancelled here;
   return openat(at, name, flags | O_CLOEXEC | O_NONBLOCK, mode);
 }
 #endif
