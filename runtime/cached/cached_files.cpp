@@ -159,7 +159,8 @@ packs::Result<std::vector<packs::Contents>> read_all_cached(const std::string &o
 }
 
 std::string driver_label(const std::string &device, const std::string &version) {
-  return packs::concat({device, " (driver ", version, ")"});
+  return packs::concat({device.empty() ? "a device without a name" : device, " (driver ",
+                        version.empty() ? "without a version" : version, ")"});
 }
 
 std::string other_driver(const std::string &overlay, const DriverKey &driver,

@@ -86,7 +86,7 @@ packs::Result<std::vector<packs::Contents>> read_all_cached(const std::string &o
 bool has_cached(const std::string &overlay, const DriverKey &driver, const std::string &program,
                 const char *suffix = kPackSuffix);
 
-// Returns "DEVICE (driver VERSION)".
+// Returns "DEVICE (driver VERSION)"; either may be empty.
 std::string driver_label(const std::string &device, const std::string &version);
 
 // Returns, for people, the device and driver of a file that the overlay has of the program for

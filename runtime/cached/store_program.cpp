@@ -12,6 +12,7 @@
 #include "runtime/identity/target.hpp"
 #include "runtime/load/build.hpp"
 #include "runtime/load/loader.hpp"
+#include "runtime/opencl/query.hpp"
 #include "runtime/overlay/driver_number.hpp"
 
 namespace kiln::cached {
@@ -21,14 +22,13 @@ using packs::Code;
 using packs::Status;
 
 cl_uint address_bits(const runtime::OpenCL &cl, cl_program built) {
-  cl_device_id device = nullptr;  // only for its size
-  cl_uint count = 0;
   cl_uint bits = 64;
-  cl.clGetProgramInfo(built, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, nullptr);
-  std::vector<cl_device_id> devices(count);
-  cl.clGetProgramInfo(built, CL_PROGRAM_DEVICES, count * sizeof(device), devices.data(), nullptr);
-  if (count > 0) {
-    cl.clGetDeviceInfo(devices[0], CL_DEVICE_ADDRESS_BITS, sizeof(bits), &bits, nullptr);
+  const auto devices = runtime::query_values<std::vector<cl_device_id>>(
+      [&](std::size_t room, void *out, std::size_t *size) {
+        return cl.clGetProgramInfo(built, CL_PROGRAM_DEVICES, room, out, size);
+      });
+  if (devices && !devices->empty()) {
+    cl.clGetDeviceInfo(devices->front(), CL_DEVICE_ADDRESS_BITS, sizeof(bits), &bits, nullptr);
   }
   return bits;
 }

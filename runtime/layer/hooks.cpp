@@ -367,15 +367,8 @@ cl_int CL_API_CALL release_kernel(cl_kernel kernel) {
 // Returns the same kernel of a program built from the text, for queries that binaries cannot
 // answer; null if there is none. The caller releases it.
 cl_kernel same_kernel(cl_kernel kernel, const ProgramPointer &known) {
-  std::size_t size = 0;
-  if (next.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, nullptr, &size) != CL_SUCCESS) {
-    return nullptr;
-  }
-  std::string name(size, '\0');
-  if (next.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, name.data(), nullptr) !=
-      CL_SUCCESS) {
-    return nullptr;
-  }
+  const std::string name = kernel_name(kernel);
+  if (name.empty()) return nullptr;
   const StandInPointer stand_in = objects().stand_in_of(known->handle);
   const cl_program program = stand_in == nullptr ? nullptr : built_from_text(stand_in.get());
   cl_int code = CL_SUCCESS;

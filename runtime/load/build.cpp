@@ -2,16 +2,15 @@
 // Creates and builds a program from each form, and checks its kernels and arguments.
 #include "runtime/load/build.hpp"
 
-#include <cstring>
 #include <string_view>
 
 #include "runtime/load/compiler_lock.hpp"
+#include "runtime/opencl/query.hpp"
 
 namespace kiln::runtime {
 namespace {
 
 // A larger size is a driver's mistake, not a log.
-constexpr std::size_t kMaxLogBytes = std::size_t{16} << 20;
 constexpr cl_uint kMaxDevices = 256;  // of a program
 
 Status create_from_binary(const Device &device, cl_context context, packs::View bytes,
@@ -127,16 +126,10 @@ Status create_kernels(const Device &device, const std::vector<ExpectedKernel> &e
 
 std::set<std::string> kernel_names(const OpenCL &cl, cl_program program) {
   std::set<std::string> names;
-  std::size_t size = 0;
-  if (cl.clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size) != CL_SUCCESS) {
-    return names;
-  }
-  std::string list(size, '\0');
-  if (cl.clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, size, list.data(), nullptr) !=
-      CL_SUCCESS) {
-    return names;
-  }
-  list.resize(std::min(list.find('\0'), size));
+  const std::string list =
+      query_text([&](std::size_t room, void *out, std::size_t *size) {
+        return cl.clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, room, out, size);
+      }).value_or("");
   for (std::size_t start = 0; start < list.size();) {
     const std::size_t end = std::min(list.find(';', start), list.size());
     if (end > start) names.insert(list.substr(start, end - start));
@@ -146,19 +139,11 @@ std::set<std::string> kernel_names(const OpenCL &cl, cl_program program) {
 }
 
 std::string build_log(const Device &device, cl_program program) {
-  std::size_t size = 0;
-  if (device.cl->clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, 0, nullptr,
-                                       &size) != CL_SUCCESS ||
-      size > kMaxLogBytes) {
-    return {};
-  }
-  std::string log(size, '\0');
-  if (device.cl->clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, size, log.data(),
-                                       nullptr) != CL_SUCCESS) {
-    return {};
-  }
-  log.resize(std::strlen(log.c_str()));
-  return log;
+  return query_text([&](std::size_t room, void *out, std::size_t *size) {
+           return device.cl->clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, room,
+                                                   out, size);
+         })
+      .value_or("");
 }
 
 const char *binary_options(const Device &device, std::string_view options) {

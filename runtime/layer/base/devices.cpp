@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "runtime/load/build.hpp"
+#include "runtime/opencl/query.hpp"
 
 namespace kiln::layer {
 
@@ -24,14 +25,10 @@ kiln_status find_device(cl_device_id id, kiln_device **out, kiln_error *error) {
 }
 
 Devices devices_of(cl_program program) {
-  std::size_t size = 0;
-  if (next.clGetProgramInfo(program, CL_PROGRAM_DEVICES, 0, nullptr, &size) != CL_SUCCESS) {
-    return {};
-  }
-  Devices devices(size / sizeof(cl_device_id));
-  const cl_int code =
-      next.clGetProgramInfo(program, CL_PROGRAM_DEVICES, size, devices.data(), nullptr);
-  return code == CL_SUCCESS ? devices : Devices();
+  return runtime::query_values<Devices>([&](std::size_t room, void *out, std::size_t *size) {
+           return next.clGetProgramInfo(program, CL_PROGRAM_DEVICES, room, out, size);
+         })
+      .value_or(Devices());
 }
 
 cl_context context_of(cl_program program) {
@@ -49,14 +46,10 @@ namespace {
 
 // Returns the device's name; empty if the driver does not tell it.
 std::string name_of(cl_device_id device) {
-  std::size_t size = 0;
-  if (next.clGetDeviceInfo(device, CL_DEVICE_NAME, 0, nullptr, &size) != CL_SUCCESS) return {};
-  std::string name(size, '\0');
-  if (next.clGetDeviceInfo(device, CL_DEVICE_NAME, size, name.data(), nullptr) != CL_SUCCESS) {
-    return {};
-  }
-  name.resize(std::min(name.find('\0'), size));
-  return name;
+  return runtime::query_text([&](std::size_t room, void *out, std::size_t *size) {
+           return next.clGetDeviceInfo(device, CL_DEVICE_NAME, room, out, size);
+         })
+      .value_or("");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/text.hpp"
+#include "runtime/opencl/query.hpp"
 #include "runtime/text/json.hpp"
 
 namespace kiln::layer {
@@ -180,10 +181,10 @@ std::string launch_text(const std::string &kind, cl_kernel kernel, const Range &
 }  // namespace
 
 std::string kernel_name(cl_kernel kernel) {
-  char text[1024]{};
-  const cl_int code =
-      next.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(text) - 1, text, nullptr);
-  return code == CL_SUCCESS ? text : "";
+  return runtime::query_text([&](std::size_t room, void *out, std::size_t *size) {
+           return next.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, room, out, size);
+         })
+      .value_or("");
 }
 
 bool has_kind(const std::string &text, const std::string &kind) {

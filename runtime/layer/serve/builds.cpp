@@ -14,6 +14,7 @@
 #include "runtime/layer/record/record.hpp"
 #include "runtime/layer/serve/pack_programs.hpp"
 #include "runtime/layer/serve/sub_devices.hpp"
+#include "runtime/opencl/query.hpp"
 #include "runtime/source/logical_lines.hpp"
 
 namespace kiln::layer {
@@ -169,14 +170,11 @@ std::size_t bytes_of(const BinaryArguments &arguments) {
 }
 
 bool context_has_device(cl_context context, cl_device_id device) {
-  std::size_t size = 0;
-  if (next.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &size) != CL_SUCCESS) {
-    return false;
-  }
-  std::vector<cl_device_id> devices(size / sizeof(cl_device_id));
-  return next.clGetContextInfo(context, CL_CONTEXT_DEVICES, size, devices.data(), nullptr) ==
-             CL_SUCCESS &&
-         std::find(devices.begin(), devices.end(), device) != devices.end();
+  const auto devices =
+      runtime::query_values<Devices>([&](std::size_t room, void *out, std::size_t *size) {
+        return next.clGetContextInfo(context, CL_CONTEXT_DEVICES, room, out, size);
+      });
+  return devices && contains(*devices, device);
 }
 
 // Returns whether the layer handles the call. An invalid call is left to the driver: the layer must

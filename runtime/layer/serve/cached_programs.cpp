@@ -182,8 +182,9 @@ std::string missing_text(const std::string &name, const kiln_device &device) {
   if (settings().overlay.empty()) return missing;
   const std::string other = cached::other_driver(settings().overlay, driver_of(device), name);
   if (other.empty()) return missing;
-  const std::string own = cached::driver_label(kiln_device_info(&device, "device_name"),
-                                               kiln_device_info(&device, "driver_version"));
+  const runtime::Identity &identity = device.device->identity;
+  const std::string own = cached::driver_label(identity.text(runtime::Field::device_name),
+                                               identity.text(runtime::Field::driver_version));
   return other == own
              ? missing + "; the overlay has it from before the driver or system changed"
              : packs::concat({missing, "; the overlay has it for ", other, ", not for ", own});

@@ -8,6 +8,7 @@
 
 #include "runtime/layer/base/asked_once.hpp"
 #include "runtime/layer/base/settings.hpp"
+#include "runtime/opencl/query.hpp"
 
 namespace kiln::layer {
 
@@ -39,16 +40,10 @@ std::optional<std::string> ask_for_options(cl_context context, cl_device_id devi
                                            const char *options) {
   const auto made = built_without_text(context, device, options);
   if (!made) return {};
-  const auto ask = [&](std::size_t room, char *out, std::size_t *size) {
+  return runtime::query_text([&](std::size_t room, void *out, std::size_t *size) {
     return next.clGetProgramBuildInfo(made.get(), device, CL_PROGRAM_BUILD_OPTIONS, room, out,
-                                      size) == CL_SUCCESS;
-  };
-  std::size_t size = 0;
-  if (!ask(0, nullptr, &size) || size == 0) return {};
-  std::string told(size, '\0');
-  if (!ask(size, told.data(), nullptr)) return {};
-  told.resize(std::min(size, told.find('\0')));
-  return told;
+                                      size);
+  });
 }
 
 // Returns whether the driver gives binaries of the last build's devices alone. Asks a program that

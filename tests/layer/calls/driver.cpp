@@ -742,6 +742,67 @@ cl_int CL_API_CALL read_buffer(cl_command_queue, cl_mem, cl_bool, std::size_t, s
 
 cl_int CL_API_CALL not_expected() { return CL_INVALID_OPERATION; }
 
+// Answers a query by `ask`, or with the scripted fault.
+template <typename Ask>
+cl_int spoil(const Driver::Query &query, std::size_t room, void *out, std::size_t *size,
+             const Ask &ask) {
+  Driver &d = driver();
+  d.asked.insert(query);
+  const bool is_it = !(query < d.spoiled) && !(d.spoiled < query);
+  if (d.fault == Driver::Fault::none || !is_it) return ask(room, out, size);
+  if (d.fault == Driver::Fault::refused) return CL_OUT_OF_RESOURCES;
+  std::size_t whole = 0;
+  if (const cl_int code = ask(0, nullptr, &whole); code != CL_SUCCESS) return code;
+  std::string bytes(whole, '\0');
+  if (const cl_int code = ask(whole, bytes.data(), nullptr); code != CL_SUCCESS) return code;
+  const bool is_text = whole > 1 && bytes.find('\0') == whole - 1;
+  switch (d.fault) {
+    case Driver::Fault::short_by_one: bytes.resize(whole == 0 ? 0 : whole - 1); break;
+    case Driver::Fault::unterminated:
+      if (is_text) bytes.back() = 'x';
+      break;
+    default: break;
+  }
+  if (out != nullptr && room < bytes.size()) return CL_INVALID_VALUE;
+  if (out != nullptr) std::copy(bytes.begin(), bytes.end(), static_cast<char *>(out));
+  if (size != nullptr) {
+    *size = d.fault == Driver::Fault::huge ? ~std::size_t{0} / 2 : bytes.size();
+  }
+  return CL_SUCCESS;
+}
+
+// An entry of the table whose answers can be spoiled.
+template <auto Function, const char *kName, typename = decltype(Function)>
+struct Query;
+template <auto Function, const char *kName, typename Of, typename What>
+struct Query<Function, kName, cl_int(CL_API_CALL *)(Of, What, std::size_t, void *, std::size_t *)> {
+  static cl_int CL_API_CALL call(Of of, What what, std::size_t room, void *out, std::size_t *size) {
+    return spoil({kName, what}, room, out, size,
+                 [&](std::size_t own_room, void *own_out, std::size_t *own_size) {
+                   return Function(of, what, own_room, own_out, own_size);
+                 });
+  }
+};
+template <auto Function, const char *kName, typename Of, typename With, typename What>
+struct Query<Function, kName,
+             cl_int(CL_API_CALL *)(Of, With, What, std::size_t, void *, std::size_t *)> {
+  static cl_int CL_API_CALL call(Of of, With with, What what, std::size_t room, void *out,
+                                 std::size_t *size) {
+    return spoil({kName, what}, room, out, size,
+                 [&](std::size_t own_room, void *own_out, std::size_t *own_size) {
+                   return Function(of, with, what, own_room, own_out, own_size);
+                 });
+  }
+};
+constexpr char kPlatformInfo[] = "clGetPlatformInfo";
+constexpr char kDeviceInfo[] = "clGetDeviceInfo";
+constexpr char kContextInfo[] = "clGetContextInfo";
+constexpr char kProgramInfo[] = "clGetProgramInfo";
+constexpr char kBuildInfo[] = "clGetProgramBuildInfo";
+constexpr char kKernelInfo[] = "clGetKernelInfo";
+constexpr char kArgumentInfo[] = "clGetKernelArgInfo";
+constexpr char kWorkGroupInfo[] = "clGetKernelWorkGroupInfo";
+
 }  // namespace
 
 Driver &driver() {
@@ -766,12 +827,12 @@ cl_icd_dispatch driver_table() {
     return nullptr;
   };
   table.clGetPlatformIDs = get_platforms;
-  table.clGetPlatformInfo = platform_info;
+  table.clGetPlatformInfo = Query<platform_info, kPlatformInfo>::call;
   table.clGetDeviceIDs = get_devices;
-  table.clGetDeviceInfo = device_info;
+  table.clGetDeviceInfo = Query<device_info, kDeviceInfo>::call;
   table.clCreateSubDevices = create_sub_devices;
   table.clCreateContext = create_context;
-  table.clGetContextInfo = context_info;
+  table.clGetContextInfo = Query<context_info, kContextInfo>::call;
   table.clRetainContext = retain<cl_context, Kind::context>;
   table.clReleaseContext = release<cl_context, Kind::context>;
   table.clCreateProgramWithSource = from_source;
@@ -783,17 +844,17 @@ cl_icd_dispatch driver_table() {
   table.clLinkProgram = link;
   table.clRetainProgram = retain<cl_program, Kind::program>;
   table.clReleaseProgram = release<cl_program, Kind::program>;
-  table.clGetProgramInfo = program_info;
-  table.clGetProgramBuildInfo = build_info;
+  table.clGetProgramInfo = Query<program_info, kProgramInfo>::call;
+  table.clGetProgramBuildInfo = Query<build_info, kBuildInfo>::call;
   table.clSetProgramSpecializationConstant = set_constant;
   table.clCreateKernel = create_kernel;
   table.clCreateKernelsInProgram = create_kernels;
   table.clCloneKernel = clone;
   table.clRetainKernel = retain<cl_kernel, Kind::kernel>;
   table.clReleaseKernel = release_kernel;
-  table.clGetKernelInfo = kernel_info;
-  table.clGetKernelArgInfo = argument_info;
-  table.clGetKernelWorkGroupInfo = work_group_info;
+  table.clGetKernelInfo = Query<kernel_info, kKernelInfo>::call;
+  table.clGetKernelArgInfo = Query<argument_info, kArgumentInfo>::call;
+  table.clGetKernelWorkGroupInfo = Query<work_group_info, kWorkGroupInfo>::call;
   table.clSetKernelArg = set_argument;
   table.clSetKernelArgSVMPointer = set_shared;
   table.clSVMAlloc = allocate_shared;

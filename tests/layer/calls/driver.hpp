@@ -7,7 +7,9 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <CL/cl_icd.h>
@@ -40,6 +42,20 @@ struct Driver {
   bool calls_back_refused = false;         // where it refuses to build, too
   std::size_t required_side = 0;           // of work-groups, of each kernel
   std::vector<std::size_t> refused_local;  // no launch with it works
+
+  // An answer to one query that no driver should give: refused, a byte short, with a size beyond
+  // all memory, or a text without its end.
+  enum class Fault { none, refused, short_by_one, huge, unterminated };
+  struct Query {
+    std::string function;
+    cl_uint what = 0;
+    bool operator<(const Query &other) const {
+      return std::tie(function, what) < std::tie(other.function, other.what);
+    }
+  };
+  std::set<Query> asked;  // all queries so far
+  Query spoiled;          // by `fault`
+  Fault fault = Fault::none;
 
   std::map<std::string, cl_int> fails;  // the code that a function returns instead of working
   std::function<void()> on_build;       // what else happens inside clBuildProgram
