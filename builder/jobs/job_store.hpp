@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs in a store, by their actions (action.hpp), and which stored answers serve a build.
+// Jobs in a store, by their actions (Action in store.hpp), and which stored answers serve a build.
 #pragma once
 
 #include <optional>

@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails where a document names a file or folder of this repository that is not there.
+"""Fails where a document, or a comment of C++, names a file of this repository that is not there.
 
 A name is what stands in back quotes and begins with a top folder, up to a blank: `packs/read/pack.cpp`.
-Of `{cpp,hpp}` each must be there; `*`, and a word such as NAME, must match something.
+Of `{cpp,hpp}` each must be there; `*`, and a word such as NAME, must match something. In a comment
+it is a word that ends in .cpp, .hpp or .py: the name of a file in any folder.
 """
 
 import re
 import sys
 
-from tracked import ROOT
+from tracked import ROOT, listed, tracked
 
 DOCUMENTS = ("docs/**/*.md", "README.md", "CONTRIBUTING.md")
 NAME = re.compile(r"`((?:android|builder|runtime|packs|kernels|manifests|tests|cmake|docs|examples)/[^`\s]*)[^`]*`")
 PLACEHOLDER = re.compile(r"(?<![A-Z])(?:NAME|ROOM|VENDOR)(?![A-Z])")
+IN_COMMENT = re.compile(r"(?<![\w./*-])[\w/]+\.(?:cpp|hpp|py)\b")
 BRACES = re.compile(r"\{([^{}]*)\}")
 
 
@@ -30,6 +32,25 @@ def is_there(name):
     return any(ROOT.glob(PLACEHOLDER.sub("*", name).rstrip("/")))
 
 
+def comments(text):
+    """The lines' numbers and comments."""
+    for number, line in enumerate(text.split("\n"), 1):
+        start = re.search(r"(?<!:)//|^\s*/?\*", line)
+        if start:
+            yield number, line[start.start():]
+
+
+def missing_in_comments():
+    """What comments of C++ name that is not there."""
+    there = {"/" + path.relative_to(ROOT).as_posix() for path in listed()}
+    ends = {path[at:] for path in there for at, letter in enumerate(path) if letter == "/"}
+    for path in tracked(".cpp", ".hpp", ".h", ".c"):
+        for number, comment in comments(path.read_text(encoding="utf-8")):
+            for name in IN_COMMENT.findall(comment):
+                if "/" + name.lstrip("/") not in ends:
+                    yield f"{path.relative_to(ROOT).as_posix()}:{number}: there is no {name}"
+
+
 def main():
     documents = [path for pattern in DOCUMENTS for path in sorted(ROOT.glob(pattern))]
     count, faults = 0, 0
@@ -42,6 +63,9 @@ def main():
                 if missing:
                     faults += 1
                     print(f"{document}:{number}: there is no {', '.join(missing)}")
+    for fault in missing_in_comments():
+        faults += 1
+        print(fault)
     print(f"{len(documents)} documents, {count} names, {faults} of nothing")
     return 1 if faults else 0
 

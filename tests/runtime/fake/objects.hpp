@@ -16,9 +16,9 @@ using FakeTable = std::map<std::string, void *>;
 #define KILN_FAKE(name, function) \
   { #name, reinterpret_cast < void *>(function) }
 
-// Queues, memory, events and launches: fake_launch.cpp. Recording: fake_recording.cpp.
+// Queues, memory, events and launches: launch.cpp. Recording: recording.cpp.
 void add_fake_launching(FakeTable *table);
-// Imports, the compiler, performance, clocks and time stamps: fake_vendor.cpp.
+// Imports, the compiler, performance, clocks and time stamps: vendor.cpp.
 void add_fake_vendor(FakeTable *table);
 cl_mem import_fake_host_pointer(cl_context context, std::size_t size, const void *host);
 // The extension function of that name, or null.
