@@ -8,6 +8,7 @@
 
 #include <sys/stat.h>
 
+#include "builder/base/build_log.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/overlay/cuda_linker.hpp"
@@ -19,39 +20,26 @@ namespace {
 using nlohmann::json;
 using runtime::Event;
 
-std::string take(runtime::Facts *facts, const std::string &name) {
-  for (auto it = facts->begin(); it != facts->end(); ++it) {
-    if (it->first != name) continue;
-    std::string value = it->second;
-    facts->erase(it);
-    return value;
-  }
-  return {};
+std::string fact(const runtime::Facts &facts, const char *name) {
+  const std::string *value = runtime::find_fact(facts, name);
+  return value == nullptr ? std::string() : *value;
 }
 
-std::string fact(const packs::Target &target, const std::string &name) {
-  for (const auto &[known, value] : target.identity) {
-    if (known == name) return value;
-  }
-  return {};
-}
-
-// Returns how the entry's driver finishes binaries, by the identity that is recorded in the entry.
-runtime::Finishing finishing_of(const packs::Target &target) {
+// Returns what the entry's driver reported. The entry's other facts are about the entry and the
+// machine.
+runtime::Identity identity_of(const runtime::Facts &facts) {
   runtime::Identity identity;
-  for (std::size_t i = 0; i < runtime::kFieldCount; ++i) {
-    const auto field = static_cast<runtime::Field>(i);
-    const std::string *value = runtime::find_fact(target.identity, runtime::field_name(field));
-    if (value != nullptr) identity.set(field, *value);
+  for (const auto &[name, value] : facts) {
+    if (const auto field = runtime::field_from_name(name)) identity.set(*field, value);
   }
-  return runtime::describe(identity).finishing;
+  return identity;
 }
 
 // Returns the finality of an overlay's entry as a pack states it. No fresh process proved it: a
 // final entry of PoCL holds code for the work-group sizes of one start only, and these sizes are
 // not recorded.
-packs::Finish finish_of(const runtime::OverlayEntry &entry, const packs::Target &target) {
-  const runtime::Finishing finishing = finishing_of(target);
+packs::Finish finish_of(const runtime::OverlayEntry &entry, const runtime::Identity &identity) {
+  const runtime::Finishing finishing = runtime::describe(identity).finishing;
   packs::Finish finish;
   finish.finality = entry.finality();
   if (finish.finality == packs::Finality::yes && finishing == runtime::Finishing::launches) {
@@ -60,7 +48,9 @@ packs::Finish finish_of(const runtime::OverlayEntry &entry, const packs::Target 
   } else if (finish.finality == packs::Finality::no) {
     finish.why_not = "it was taken before it was finished";
   }
-  if (finishing == runtime::Finishing::linker) finish.driver = fact(target, "driver_version");
+  if (finishing == runtime::Finishing::linker) {
+    finish.driver = identity.text(runtime::Field::driver_version);
+  }
   return finish;
 }
 
@@ -79,31 +69,30 @@ OverlayBinary read_binary(const runtime::Folder &folder, const std::string &name
   }
   binary.status = runtime::parse_entry({bytes.data(), bytes.size()}, &entry);
   if (!binary.status.ok()) return binary;
-  auto facts = runtime::parse_facts(entry.facts);
+  const auto facts = runtime::parse_facts(entry.facts);
   if (!facts) {
     binary.status = {Code::blob_corrupt, "its facts are not what Kiln writes"};
     return binary;
   }
   *id = entry.binary_xxh3;
   binary.last_used = info.st_mtime;
-  binary.program = take(&*facts, "program");
-  binary.variant = take(&*facts, "variant");
-  (void)take(&*facts, "final");
-  (void)take(&*facts, "driver_number");
+  binary.program = fact(*facts, "program");
+  binary.variant = fact(*facts, "variant");
+  const runtime::Identity identity = identity_of(*facts);
   packs::Target &target = binary.target;
   target.key = std::string(entry.key);
-  target.profile = take(&*facts, "profile");
-  target.family = take(&*facts, "family");
-  target.model = take(&*facts, "model");
-  target.compiler = take(&*facts, "compiler");
-  target.identity = std::move(*facts);
+  target.profile = fact(*facts, "profile");
+  target.family = fact(*facts, "family");
+  target.model = fact(*facts, "model");
+  target.compiler = fact(*facts, "compiler");
+  target.identity = identity.facts();
   const packs::Bytes raw(entry.binary.data, entry.binary.data + entry.binary.size);
   packs::Binary stored{entry.variant, packs::BlobSource(raw), ""};
-  stored.finish = finish_of(entry, target);
+  stored.finish = finish_of(entry, identity);
   const bool ptx = runtime::is_ptx(entry.binary);
   (ptx ? target.intermediates : target.binaries).push_back(std::move(stored));
-  binary.device =
-      runtime::device_label(fact(target, "device_name"), fact(target, "driver_version"));
+  binary.device = runtime::device_label(identity.text(runtime::Field::device_name),
+                                        identity.text(runtime::Field::driver_version));
   return binary;
 }
 
@@ -180,7 +169,12 @@ packs::Contents overlay_contents(const OverlayFolder &folder) {
     }
   }
   for (packs::Contents cached : folder.cached) {
-    cached.producer.clear();                // names the driver's number
+    cached.producer.clear();  // names the driver's number
+    for (packs::Target &target : cached.targets) {
+      for (packs::Binary &binary : target.binaries) {
+        binary.build_log = without_paths(binary.build_log);
+      }
+    }
     (void)packs::merge(cached, &contents);  // a program's name is the hash of its source
   }
   return contents;
