@@ -313,7 +313,14 @@ Status write(const BuildArguments &options, const std::vector<builder::DeviceInf
   if (!now.ok()) return write_elsewhere(options, *contents, now.status());
   builder::drop_other_mesas(devices, &*now);
   result->keep(*now);
-  packs::merge_records(*now, contents);  // measurements outlive a build
+  // Measurements outlive a build, unless their text has changed.
+  const std::size_t others = packs::keep_tunings_of(contents->programs, &now->tunings) +
+                             packs::keep_tunings_of(contents->programs, &contents->tunings);
+  if (others != 0) {
+    complain(fmt::format("left out {}, of variants that have changed or are gone",
+                         count(others, "measurement")));
+  }
+  packs::merge_records(*now, contents);
   Status status = write_output(*contents, options.output, options.write);
   return status.ok() ? status : write_elsewhere(options, *contents, std::move(status));
 }
@@ -323,7 +330,10 @@ bool is_up_to_date(const BuildArguments &options, packs::Contents *earlier,
                    builder::BuildResult *result) {
   const bool anew = options.build.store.fresh || options.write.purpose;
   if (anew || result->compiled + result->stored + result->proven > 0) return false;
-  packs::merge_records(*earlier, &result->contents);
+  packs::Contents rows;
+  rows.tunings = earlier->tunings;
+  (void)packs::keep_tunings_of(result->contents.programs, &rows.tunings);
+  packs::merge_records(rows, &result->contents);
   return builder::same_contents(earlier, &result->contents);
 }
 

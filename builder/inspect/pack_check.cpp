@@ -206,6 +206,9 @@ class DeepCheck {
     const auto &variants = program->variants;
     const auto variant = std::find_if(variants.begin(), variants.end(), same_name(tuning.variant));
     if (variant == variants.end()) return note(what, "the program does not have the variant");
+    if (tuning.variant_hash != variant->hash) {
+      return note(what, "it measured other source or options than the variant's");
+    }
     if (tuning.kernel.empty() ||
         std::any_of(variant->kernels.begin(), variant->kernels.end(), same_name(tuning.kernel))) {
       return;

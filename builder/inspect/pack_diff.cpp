@@ -134,7 +134,8 @@ void add_records(const packs::Contents &contents, PackParts *parts) {
          {"default_nanoseconds", t.default_nanoseconds},
          {"samples", t.samples},
          {"spread", t.spread / 1000.0},
-         {"conditions", t.conditions}}};
+         {"conditions", t.conditions},
+         {"variant_hash", packs::hex(t.variant_hash)}}};
   }
 }
 

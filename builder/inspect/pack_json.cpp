@@ -222,20 +222,23 @@ json target_json(const packs::Contents &contents, const packs::Target &target) {
 }
 
 json tuning_json(const packs::Tuning &tuning) {
-  return {{"program", tuning.program},
-          {"variant", tuning.variant},
-          {"kernel", tuning.kernel},
-          {"size_class", size_class_name(tuning.size_class)},
-          {"profile", tuning.profile},
-          {"family", tuning.family},
-          {"model", tuning.model},
-          {"key_hash", hash_text(tuning.key_hash)},
-          {"local_size", tuning.local_size},
-          {"nanoseconds", tuning.nanoseconds},
-          {"default_nanoseconds", tuning.default_nanoseconds},
-          {"samples", tuning.samples},
-          {"spread", tuning.spread / 1000.0},
-          {"conditions", tuning.conditions}};
+  return {
+      {"program", tuning.program},
+      {"variant", tuning.variant},
+      {"kernel", tuning.kernel},
+      {"size_class", size_class_name(tuning.size_class)},
+      {"profile", tuning.profile},
+      {"family", tuning.family},
+      {"model", tuning.model},
+      {"key_hash", hash_text(tuning.key_hash)},
+      {"local_size", tuning.local_size},
+      {"nanoseconds", tuning.nanoseconds},
+      {"default_nanoseconds", tuning.default_nanoseconds},
+      {"samples", tuning.samples},
+      {"spread", tuning.spread / 1000.0},
+      {"conditions", tuning.conditions},
+      {"variant_hash",
+       tuning.variant_hash == packs::Digest{} ? json() : json(packs::hex(tuning.variant_hash))}};
 }
 
 }  // namespace

@@ -97,9 +97,12 @@ struct Planned {
                                     PlanOptions options) {
     packs::Contents records;
     records.programs = base.programs;
-    for (const packs::Contents *known : {&base, &earlier}) {
-      packs::merge_records(*known, &records);
-      packs::keep_found(*known, {}, &records);
+    for (const packs::Contents *from : {&base, &earlier}) {
+      packs::Contents own;
+      own.tunings = from->tunings;
+      (void)packs::keep_tunings_of(base.programs, &own.tunings);
+      packs::merge_records(own, &records);
+      packs::keep_found(*from, {}, &records);
     }
     options.tunings = std::move(records.tunings);
     options.found = std::move(records.known_bad);

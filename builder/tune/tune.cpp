@@ -98,6 +98,7 @@ class Tuning {
     });
     std::vector<const packs::Variant *> variants;
     for (const packs::Variant &variant : program.variants) {
+      result_.variant_hashes[{program.name, variant.name}] = variant.hash;
       if (!options_.variant.empty() && variant.name != options_.variant) continue;
       if (variant.launches) {
         add_launches(program, variant);

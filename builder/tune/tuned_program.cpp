@@ -391,6 +391,8 @@ std::vector<packs::Tuning> tuning_rows(const TunedDevice &tuned) {
     row.family = tuned.device.description.family;
     row.model = tuned.device.description.model;
     row.key_hash = tuned.device.description.key.hash();
+    const auto hash = tuned.variant_hashes.find({row.program, row.variant});
+    if (hash != tuned.variant_hashes.end()) row.variant_hash = hash->second;
   }
   return rows;
 }

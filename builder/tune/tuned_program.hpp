@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -152,6 +153,8 @@ struct TunedDevice {
   std::vector<TunedSize> sizes;
   std::vector<TunedLaunch> launches{};
   Status status{};  // why there are no results, if so
+  // Hashes of the variants that were measured, by the names of program and variant.
+  std::map<std::pair<std::string, std::string>, packs::Digest> variant_hashes{};
 
   // Returns the geometric mean of the gains of all variants with times, and their number. The mean
   // of no variants is 1.

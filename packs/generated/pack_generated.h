@@ -1162,7 +1162,8 @@ struct Root FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_TUNINGS = 14,
     VT_TEXTS = 16,
     VT_KNOWN_BAD = 18,
-    VT_KNOWN_BAD_VERSION = 20
+    VT_KNOWN_BAD_VERSION = 20,
+    VT_TUNED_VARIANTS = 22
   };
   const flatbuffers::Vector<const kiln::packs::fb::TargetEntry *> *targets() const {
     return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::TargetEntry *> *>(VT_TARGETS);
@@ -1188,6 +1189,9 @@ struct Root FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint32_t known_bad_version() const {
     return GetField<uint32_t>(VT_KNOWN_BAD_VERSION, 0);
   }
+  const flatbuffers::Vector<const kiln::packs::fb::Hash *> *tuned_variants() const {
+    return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::Hash *> *>(VT_TUNED_VARIANTS);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_TARGETS) &&
@@ -1207,6 +1211,8 @@ struct Root FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyOffset(verifier, VT_KNOWN_BAD) &&
            verifier.VerifyVector(known_bad()) &&
            VerifyField<uint32_t>(verifier, VT_KNOWN_BAD_VERSION, 4) &&
+           VerifyOffset(verifier, VT_TUNED_VARIANTS) &&
+           verifier.VerifyVector(tuned_variants()) &&
            verifier.EndTable();
   }
 };
@@ -1239,6 +1245,9 @@ struct RootBuilder {
   void add_known_bad_version(uint32_t known_bad_version) {
     fbb_.AddElement<uint32_t>(Root::VT_KNOWN_BAD_VERSION, known_bad_version, 0);
   }
+  void add_tuned_variants(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Hash *>> tuned_variants) {
+    fbb_.AddOffset(Root::VT_TUNED_VARIANTS, tuned_variants);
+  }
   explicit RootBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -1263,8 +1272,10 @@ inline flatbuffers::Offset<Root> CreateRoot(
     flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Tuning *>> tunings = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> texts = 0,
     flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::KnownBad *>> known_bad = 0,
-    uint32_t known_bad_version = 0) {
+    uint32_t known_bad_version = 0,
+    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Hash *>> tuned_variants = 0) {
   RootBuilder builder_(_fbb);
+  builder_.add_tuned_variants(tuned_variants);
   builder_.add_known_bad_version(known_bad_version);
   builder_.add_known_bad(known_bad);
   builder_.add_texts(texts);
@@ -1285,7 +1296,8 @@ inline flatbuffers::Offset<Root> CreateRootDirect(
     const std::vector<kiln::packs::fb::Tuning> *tunings = nullptr,
     const std::vector<flatbuffers::Offset<flatbuffers::String>> *texts = nullptr,
     const std::vector<kiln::packs::fb::KnownBad> *known_bad = nullptr,
-    uint32_t known_bad_version = 0) {
+    uint32_t known_bad_version = 0,
+    const std::vector<kiln::packs::fb::Hash> *tuned_variants = nullptr) {
   auto targets__ = targets ? _fbb.CreateVectorOfStructs<kiln::packs::fb::TargetEntry>(*targets) : 0;
   auto programs__ = programs ? _fbb.CreateVectorOfSortedTables<kiln::packs::fb::Program>(programs) : 0;
   auto blobs__ = blobs ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Blob>(*blobs) : 0;
@@ -1293,6 +1305,7 @@ inline flatbuffers::Offset<Root> CreateRootDirect(
   auto tunings__ = tunings ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Tuning>(*tunings) : 0;
   auto texts__ = texts ? _fbb.CreateVector<flatbuffers::Offset<flatbuffers::String>>(*texts) : 0;
   auto known_bad__ = known_bad ? _fbb.CreateVectorOfStructs<kiln::packs::fb::KnownBad>(*known_bad) : 0;
+  auto tuned_variants__ = tuned_variants ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Hash>(*tuned_variants) : 0;
   return kiln::packs::fb::CreateRoot(
       _fbb,
       targets__,
@@ -1302,7 +1315,8 @@ inline flatbuffers::Offset<Root> CreateRootDirect(
       tunings__,
       texts__,
       known_bad__,
-      known_bad_version);
+      known_bad_version,
+      tuned_variants__);
 }
 
 struct Fact FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

@@ -55,6 +55,15 @@ Range find_tunings(const Pack &pack, const TuningQuery &query, std::string_view 
   });
 }
 
+bool is_of_packed_text(const Pack &pack, const TuningQuery &query, std::uint32_t index) {
+  const auto *texts = pack.schema().tuned_variants();
+  if (texts == nullptr) return true;
+  const Digest measured = to_digest(*texts->Get(index));
+  VariantRef variant;
+  return measured == Digest{} || (pack.find_variant(query.program, query.variant, &variant).ok() &&
+                                  variant && variant.hash() == measured);
+}
+
 TuningRef tuning_at(const Pack &pack, std::uint32_t index) {
   return TuningRef(pack.schema().tunings()->Get(index));
 }

@@ -80,7 +80,8 @@ constexpr FieldRule kRoot[] = {numbers<fb::TargetEntry>(kRequired),
                                numbers<fb::Tuning>(),
                                texts(),
                                numbers<fb::KnownBad>(),
-                               number<std::uint32_t>()};
+                               number<std::uint32_t>(),
+                               numbers<fb::Hash>()};
 constexpr FieldRule kFact[] = {text(kRequired), text(kRequired)};
 constexpr FieldRule kProvenance[] = {text(kRequired),
                                      numbers<fb::KernelFacts>(kRequired),
@@ -435,7 +436,11 @@ Status check_tuning(const fb::Tuning &row, SharedTexts *texts, std::uint32_t nam
 }
 
 Status check_tunings(const fb::Root &root, SharedTexts *texts) {
-  if (root.tunings() == nullptr) return {};
+  const std::size_t count = root.tunings() == nullptr ? 0 : root.tunings()->size();
+  if (root.tuned_variants() != nullptr && root.tuned_variants()->size() != count) {
+    return root_error("tunings and the hashes of their variants differ in number");
+  }
+  if (count == 0) return {};
   if (root.tunings()->size() > kMaxTunings) {
     return fault(Code::over_limit, "root: over 262,144 tunings");
   }

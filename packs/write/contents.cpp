@@ -170,7 +170,21 @@ void read_known_bad(const Pack &pack, Contents *out) {
   }
 }
 
-void read_records(const fb::Root &root, Contents *out) {
+// Returns the hash of the variant that the tuning of this index measured; zeros if it is not known.
+Digest measured_variant(const Pack &pack, const Tuning &tuning, std::size_t index) {
+  Digest hash{};
+  if (const auto *hashes = pack.schema().tuned_variants(); hashes != nullptr) {
+    hash = to_digest(*hashes->Get(static_cast<flatbuffers::uoffset_t>(index)));
+  }
+  VariantRef packed;
+  if (hash != Digest{} || !pack.find_variant(tuning.program, tuning.variant, &packed).ok()) {
+    return hash;
+  }
+  return packed ? packed.hash() : hash;
+}
+
+void read_records(const Pack &pack, Contents *out) {
+  const fb::Root &root = pack.schema();
   if (root.tunings() == nullptr) return;
   const auto text = [&](std::uint32_t index) { return root.texts()->Get(index)->str(); };
   for (const fb::Tuning *row : *root.tunings()) {
@@ -179,6 +193,8 @@ void read_records(const fb::Root &root, Contents *out) {
          static_cast<SizeClass>(row->size_class()), text(row->profile()), text(row->family()),
          text(row->model()), row->key_hash(), to_array(row->local_size()), row->nanoseconds(),
          row->default_nanoseconds(), row->samples(), row->spread(), text(row->conditions())});
+    Tuning &tuning = out->tunings.back();
+    tuning.variant_hash = measured_variant(pack, tuning, out->tunings.size() - 1);
   }
 }
 
@@ -247,7 +263,7 @@ Status read_contents(const std::shared_ptr<const Pack> &pack, Contents *out) {
     if (Status status = pack->target(i, &target); !status.ok()) return status;
     contents.targets.push_back(read_target(pack, target.schema()));
   }
-  read_records(pack->schema(), &contents);
+  read_records(*pack, &contents);
   read_known_bad(*pack, &contents);
   *out = std::move(contents);
   return {};

@@ -449,8 +449,11 @@ std::tuple<T...> copied(const std::tuple<const T &...> &references) {
 // Returns whether `a` is better evidence than `b`.
 bool better(const Tuning &a, const Tuning &b) {
   const auto rest = [](const Tuning &t) {
-    return std::tie(t.spread, t.nanoseconds, t.default_nanoseconds, t.local_size, t.conditions);
+    return std::tie(t.spread, t.nanoseconds, t.default_nanoseconds, t.local_size, t.conditions,
+                    t.variant_hash);
   };
+  const auto is_known = [](const Tuning &t) { return t.variant_hash != Digest{}; };
+  if (is_known(a) != is_known(b)) return is_known(a);
   return a.samples != b.samples ? a.samples > b.samples : rest(a) < rest(b);
 }
 
@@ -466,12 +469,8 @@ bool is_empty(const Target &target) {
 
 std::size_t remove_all_but_additions(const Contents &base, Contents *contents) {
   std::set<Digest> known;
-  std::set<std::pair<std::string, std::string>> names;
   for (const Program &program : base.programs) {
-    for (const Variant &variant : program.variants) {
-      known.insert(variant.hash);
-      names.emplace(program.name, variant.name);
-    }
+    for (const Variant &variant : program.variants) known.insert(variant.hash);
   }
   std::size_t left_out = 0;
   const auto unknown = [&](const Binary &binary) { return known.count(binary.variant) == 0; };
@@ -482,9 +481,8 @@ std::size_t remove_all_but_additions(const Contents &base, Contents *contents) {
   std::erase_if(contents->targets, is_empty);
   // Default tunings, which name no device, are dropped, too: what one device measures need not hold
   // for the others.
-  std::erase_if(contents->tunings, [&](const Tuning &row) {
-    return row.profile.empty() || names.count({row.program, row.variant}) == 0;
-  });
+  std::erase_if(contents->tunings, [](const Tuning &row) { return row.profile.empty(); });
+  (void)keep_tunings_of(base.programs, &contents->tunings);
   contents->known_bad.clear();
   contents->known_bad_version = 0;
   contents->programs.clear();
@@ -537,13 +535,45 @@ void drop_proven(const Contents &contents, Contents *held) {
   std::erase_if(held->targets, is_empty);
 }
 
-void merge_records(const Contents &from, Contents *into) {
+namespace {
+
+// Adds rows; of two for one place the better one is kept.
+void unite_tunings(const std::vector<Tuning> &from, std::vector<Tuning> *into) {
   const auto keep_better = [](const Tuning &a, Tuning *b) {
     if (better(a, *b)) *b = a;
     return Status{};
   };
   const auto place = [](const auto &record) { return copied(place_of(record)); };
-  (void)unite(from.tunings, &into->tunings, place, keep_better);  // cannot fail
+  (void)unite(from, into, place, keep_better);  // cannot fail
+}
+
+}  // namespace
+
+void merge_records(const Contents &from, Contents *into) {
+  unite_tunings(from.tunings, &into->tunings);
+}
+
+std::size_t keep_tunings_of(const std::vector<Program> &programs, std::vector<Tuning> *tunings) {
+  const VariantHashes hashes(programs);
+  std::map<Digest, std::pair<const Program *, const Variant *>> by_hash;
+  for (const Program &program : programs) {
+    for (const Variant &variant : program.variants) {
+      by_hash.emplace(variant.hash, std::pair(&program, &variant));
+    }
+  }
+  const std::size_t others = std::erase_if(
+      *tunings, [&](const Tuning &row) { return by_hash.count(row.variant_hash) == 0; });
+  for (Tuning &row : *tunings) {
+    const auto found = by_hash.find(row.variant_hash);
+    if (hashes.of(row) != row.variant_hash) {  // the variant has another name here
+      row.program = found->second.first->name;
+      row.variant = found->second.second->name;
+    }
+  }
+  std::vector<Tuning> kept;
+  unite_tunings(*tunings, &kept);
+  *tunings = std::move(kept);
+  return others;
 }
 
 namespace {
@@ -581,6 +611,11 @@ Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *cho
     return merge_target(a, b, &chosen);  // cannot fail
   });
   merge_records(from, into);
+  const VariantHashes hashes(into->programs);
+  std::erase_if(into->tunings, [&](const Tuning &row) {
+    const Digest packed = hashes.of(row);
+    return packed != Digest{} && packed != row.variant_hash;
+  });
   merge_known_bad(from, into);
   settle_found(into, &chosen);
   if (choices != nullptr) choices->insert(choices->end(), chosen.begin(), chosen.end());

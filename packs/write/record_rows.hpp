@@ -5,17 +5,34 @@
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::packs {
 
+inline fb::Hash to_hash(const Digest &name) {
+  return fb::Hash(flatbuffers::span<const std::uint8_t, kDigestSize>(name.data(), name.size()));
+}
+
 // Returns a row's subject and place of measurement, by which rows are sorted; each row differs.
 inline auto place_of(const Tuning &t) {
   return std::tie(t.program, t.variant, t.kernel, t.size_class, t.profile, t.family, t.model,
                   t.key_hash);
 }
+
+// The hashes of variants by their names. A view of the programs, which must outlive it.
+class VariantHashes {
+ public:
+  explicit VariantHashes(const std::vector<Program> &programs);
+
+  // Returns zeros if there is no variant of the tuning's names.
+  Digest of(const Tuning &tuning) const;
+
+ private:
+  std::map<std::pair<std::string_view, std::string_view>, const Digest *> hashes_;
+};
 
 // The texts of all rows, each once and in order. Views of the contents, which must outlive them.
 class RowTexts {
@@ -38,6 +55,8 @@ class RowTexts {
 flatbuffers::Offset<flatbuffers::Vector<const fb::Tuning *>> add_tunings(
     const std::vector<Tuning> &tunings, const RowTexts &texts,
     flatbuffers::FlatBufferBuilder *root);
+flatbuffers::Offset<flatbuffers::Vector<const fb::Hash *>> add_tuned_variants(
+    const Contents &contents, flatbuffers::FlatBufferBuilder *root);
 flatbuffers::Offset<flatbuffers::Vector<const fb::KnownBad *>> add_known_bad(
     std::vector<KnownBad> notes, const RowTexts &texts, flatbuffers::FlatBufferBuilder *root);
 flatbuffers::Offset<flatbuffers::Vector<const fb::Parameter *>> add_parameters(

@@ -19,10 +19,6 @@
 namespace kiln::packs {
 namespace {
 
-fb::Hash to_hash(const Digest &name) {
-  return fb::Hash(flatbuffers::span<const std::uint8_t, kDigestSize>(name.data(), name.size()));
-}
-
 fb::Size3 to_size3(const std::array<std::uint32_t, 3> &size) { return {size[0], size[1], size[2]}; }
 
 template <typename T>
@@ -429,11 +425,12 @@ Status PackWriter::finish(const Contents &contents) {
   const auto producer = root_.CreateString(contents.producer);
   const std::vector<Text> strings = texts_.add(&root_);
   const auto tunings = add_tunings(contents.tunings, texts_, &root_);
+  const auto tuned_variants = add_tuned_variants(contents, &root_);
   const auto notes = add_known_bad(contents.known_bad, texts_, &root_);
   flatbuffers::Offset<flatbuffers::Vector<Text>> texts;
   if (!strings.empty()) texts = root_.CreateVector(strings);
   root_.Finish(fb::CreateRoot(root_, targets, programs, blobs, producer, tunings, texts, notes,
-                              contents.known_bad_version));
+                              contents.known_bad_version, tuned_variants));
   const View root{root_.GetBufferPointer(), root_.GetSize()};
   View stored;
   if (Status s = append_part(root, &stored); !s.ok()) return s;

@@ -34,12 +34,14 @@ class TuningPlace {
   // `key_hash` is the hash of the device's key. All arguments must outlive this object.
   TuningPlace(const packs::Pack &pack, const Description &device, std::uint64_t key_hash);
 
-  // Calls see(row, level) for each row of a kernel and size class that applies to the device.
+  // Calls see(row, level) for each row of a kernel and size class that applies to the device, and
+  // that measured the variant's text as the pack has it.
   template <typename See>
   void for_each(const packs::TuningQuery &query, See see) const {
     for (const char *profile : {profile_, ""}) {
       const packs::Range range = packs::find_tunings(pack_, query, profile);
       for (std::uint32_t i = range.first; i < range.first + range.count; ++i) {
+        if (!packs::is_of_packed_text(pack_, query, i)) continue;
         const packs::TuningRef row = packs::tuning_at(pack_, i);
         const TuningLevel level = *profile == '\0' ? TuningLevel::standard : level_of(row);
         if (level != TuningLevel::vendor || vendor_counts_) see(row, level);

@@ -191,6 +191,102 @@ TEST_CASE("tunings merge to one pack in any order", "[records]") {
                   with_tunings({row(30, 20, 9)}));
 }
 
+namespace {
+
+const Variant kWide = sample().programs[0].variants[1];
+
+// A pack of the program alone, whose variant has this hash.
+Bytes with_variant(const Digest &hash) {
+  Contents contents;
+  contents.programs = {{"blur", "", {kWide}}};
+  contents.programs[0].variants[0].hash = hash;
+  return written(contents);
+}
+
+Tuning measured(const Digest &hash, std::uint32_t samples = 30) {
+  Tuning tuning = row(samples, 20, 10);
+  tuning.variant_hash = hash;
+  return tuning;
+}
+
+std::vector<Tuning> tunings_of(const Bytes &bytes) { return contents_of(opened(bytes)).tunings; }
+
+}  // namespace
+
+TEST_CASE("a tuning without a hash is of the text of its pack's variant", "[records]") {
+  Contents contents;
+  contents.programs = {{"blur", "", {kWide}}};
+  contents.tunings = {measured({})};
+  const Bytes bytes = written(contents);
+  CHECK(opened(bytes)->schema().tuned_variants() == nullptr);
+  CHECK(tunings_of(bytes) == std::vector<Tuning>{measured(kWide.hash)});
+  CHECK(written(contents_of(opened(bytes))) == bytes);
+  CHECK(tunings_of(with_tunings({measured({})})) == std::vector<Tuning>{measured({})});
+  const Bytes apart = with_tunings({measured(kWide.hash)});
+  REQUIRE(opened(apart)->schema().tuned_variants() != nullptr);
+  CHECK(tunings_of(apart) == std::vector<Tuning>{measured(kWide.hash)});
+}
+
+TEST_CASE("a merge leaves out tunings of another text than the variant's", "[records]") {
+  const Bytes other = with_tunings({measured(name_of("another text"))});
+  const Bytes unknown = with_tunings({measured({})});
+  const Bytes same = with_tunings({measured(kWide.hash)});
+  const Bytes variant = with_variant(kWide.hash);
+  CHECK(tunings_of(merged({other, variant})).empty());
+  CHECK(tunings_of(merged({unknown, variant})).empty());
+  CHECK(tunings_of(merged({same, variant})) == std::vector<Tuning>{measured(kWide.hash)});
+  CHECK(kept(measured(kWide.hash, 1), measured({}, 30)) == measured(kWide.hash, 1));
+  check_any_order(variant, same, unknown);
+  check_any_order(other, variant, unknown);
+}
+
+TEST_CASE("only tunings of a text that the packed variants have count", "[records]") {
+  Contents contents;
+  contents.programs = {{"blur", "", {kWide}}};
+  contents.tunings = {measured(name_of("another text"))};
+  const TuningQuery query{"blur", "wide", "scalar", SizeClass::small};
+  const auto counts = [&] {
+    const Bytes bytes = written(contents);
+    const PackPointer pack = opened(bytes);
+    const Range range = find_tunings(*pack, query, "test");
+    REQUIRE(range.count == 1);
+    return is_of_packed_text(*pack, query, range.first);
+  };
+  CHECK_FALSE(counts());
+  contents.tunings[0].variant_hash = kWide.hash;
+  CHECK(counts());
+  contents.tunings[0].variant_hash = {};
+  CHECK(counts());
+  contents.programs.clear();
+  contents.tunings[0].variant_hash = kWide.hash;
+  CHECK_FALSE(counts());  // the pack does not have the variant
+}
+
+TEST_CASE("tunings follow a variant to another name, and go with its text", "[records]") {
+  std::vector<Program> programs = {{"blur", "", {kWide}}};
+  programs[0].variants[0].name = "renamed";
+  Tuning renamed = measured(kWide.hash);
+  renamed.variant = "renamed";
+  std::vector<Tuning> rows{measured(kWide.hash)};
+  CHECK(keep_tunings_of(programs, &rows) == 0);
+  CHECK(rows == std::vector<Tuning>{renamed});
+  CHECK(keep_tunings_of(programs, &rows) == 0);
+  CHECK(rows == std::vector<Tuning>{renamed});
+  // Of rows that come to one place the better one is kept.
+  renamed.samples = 31;
+  rows = {measured(kWide.hash), renamed};
+  CHECK(keep_tunings_of(programs, &rows) == 0);
+  CHECK(rows == std::vector<Tuning>{renamed});
+  rows = {measured(name_of("another text")), measured({})};
+  CHECK(keep_tunings_of(programs, &rows) == 2);
+  CHECK(rows.empty());
+  // Of two variants with one text the one of the row's name keeps it.
+  programs[0].variants.push_back(kWide);
+  rows = {measured(kWide.hash)};
+  CHECK(keep_tunings_of(programs, &rows) == 0);
+  CHECK(rows == std::vector<Tuning>{measured(kWide.hash)});
+}
+
 TEST_CASE("records alone can be merged", "[records]") {
   Contents into = bare_sample();
   merge_records(records_sample(), &into);

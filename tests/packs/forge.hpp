@@ -107,6 +107,7 @@ struct ForgedRoot {
   std::vector<fb::Tuning> tunings;
   std::vector<std::string> texts{"", "a", "b"};
   std::vector<fb::KnownBad> known_bad{};
+  std::vector<fb::Hash> tuned_variants{};  // none: the vector is left out
 };
 
 struct ForgedSection {
@@ -166,8 +167,12 @@ inline Bytes forge_root(flatbuffers::FlatBufferBuilder &builder, const ForgedRoo
   const auto tunings = builder.CreateVectorOfStructs(root.tunings);
   const auto texts = builder.CreateVectorOfStrings(root.texts);
   const auto known_bad = builder.CreateVectorOfStructs(root.known_bad);
+  flatbuffers::Offset<flatbuffers::Vector<const fb::Hash *>> tuned_variants;
+  if (!root.tuned_variants.empty()) {
+    tuned_variants = builder.CreateVectorOfStructs(root.tuned_variants);
+  }
   builder.Finish(fb::CreateRoot(builder, targets, program_vector, blobs, producer, tunings, texts,
-                                known_bad, 1));
+                                known_bad, 1, tuned_variants));
   return taken(builder);
 }
 

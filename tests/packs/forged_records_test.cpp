@@ -30,6 +30,24 @@ TEST_CASE("empty vectors of records are as good as none", "[forged]") {
   CHECK(root_fault({}) == Code::ok);
 }
 
+TEST_CASE("tunings have a hash each, or none", "[forged]") {
+  const auto fault = [](std::size_t rows, std::size_t hashes) {
+    ForgedRoot root;
+    for (std::size_t i = 0; i < rows; ++i) {
+      ForgedTuning row;
+      row.key_hash = i + 1;
+      root.tunings.push_back(row);
+    }
+    root.tuned_variants.assign(hashes, hash_of(name_of("text")));
+    return root_fault(root);
+  };
+  CHECK(fault(2, 0) == Code::ok);
+  CHECK(fault(2, 2) == Code::ok);
+  CHECK(fault(2, 1) == Code::root_malformed);
+  CHECK(fault(2, 3) == Code::root_malformed);
+  CHECK(fault(0, 1) == Code::root_malformed);
+}
+
 TEST_CASE("tunings must rise by kernel, size class and device", "[forged]") {
   const auto pair = [](void (*change)(ForgedTuning *)) {
     ForgedTuning low;

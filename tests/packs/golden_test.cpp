@@ -108,7 +108,8 @@ TEST_CASE("golden packs of later fields hold what today's writer writes", "[gold
   const std::pair<const char *, Contents> packs[] = {
       {"parameters", parameters_sample()},   {"statistics", statistics_sample()},
       {"local-sizes", local_sizes_sample()}, {"origins", origins_sample()},
-      {"workarounds", workarounds_sample()}, {"known-bad", known_bad_sample()}};
+      {"workarounds", workarounds_sample()}, {"tuned-variants", tuned_variants_sample()},
+      {"known-bad", known_bad_sample()}};
   for (const auto &[name, sample] : packs) {
     CAPTURE(name);
     const Bytes bytes = written(sample);
@@ -119,6 +120,10 @@ TEST_CASE("golden packs of later fields hold what today's writer writes", "[gold
     CHECK(parts_of(*pack) == parts_of(*opened(bytes)));
     CHECK(contents_of(pack) == contents_of(opened(bytes)));
     CHECK(contents_of(pack).known_bad == sample.known_bad);
+    for (const Tuning &row : sample.tunings) {
+      const std::vector<Tuning> read = contents_of(pack).tunings;
+      CHECK(std::find(read.begin(), read.end(), row) != read.end());
+    }
     CHECK(contents_of(pack).known_bad_version == sample.known_bad_version);
     CHECK(written(contents_of(pack)) == golden);  // their binaries stay in frames
   }

@@ -494,7 +494,7 @@ TEST_CASE("a contribution adds targets and records for the base's variants, and 
         }()) == written(base));
 
   Contents other = base;
-  for (Tuning &row : other.tunings) row.variant += "_of_mine";
+  for (Tuning &row : other.tunings) row.variant_hash[0] ^= 1;
   other.programs[0].variants[0].hash[0] ^= 1;  // a source of its own
   std::size_t binaries = 0;
   for (Target &target : other.targets) {

@@ -221,6 +221,8 @@ class RandomPacks {
         tuning(model.empty() ? packs::Target{} : target(model), packs::SizeClass::small, {1, 1, 1});
     if (model.empty()) out.key_hash = 0;
     out.program = program;
+    out.variant = pick({"a", "b", "wide"});
+    if (maybe(2)) out.variant_hash = name_of(program + out.variant);
     out.samples = number(2) + 1;
     out.spread = number(2);
     out.nanoseconds = number(2);

@@ -362,12 +362,13 @@ def target(data, entry, variants, kernels, root):
             "intermediates": binaries(9, 10, lambda hash: {})}
 
 
-def tuning(row, texts):
-    """Of the root."""
+def tuning(row, texts, hash, packed):
+    """Of the root, with the hash beside it; `packed` has the variants' by their names."""
     (key_hash, nanoseconds, default, program_, variant_, kernel_, size_class, profile, family,
      model, conditions, x, y, z, samples, spread, reserved) = row
     need(reserved == 0, "root_malformed")
-    return {"key_hash": f"{key_hash:016x}", "nanoseconds": nanoseconds,
+    measured = hash.hex() if any(hash) else packed.get((texts[program_], texts[variant_]))
+    return {"variant_hash": measured, "key_hash": f"{key_hash:016x}", "nanoseconds": nanoseconds,
             "default_nanoseconds": default, "program": texts[program_], "variant": texts[variant_],
             "kernel": texts[kernel_], "size_class": SIZE_CLASSES[size_class],
             "profile": texts[profile], "family": texts[family], "model": texts[model],
@@ -393,6 +394,11 @@ def read(data):
         programs = [program(each, blobs, texts) for each in table.tables(1)]
         variants = {bytes.fromhex(each["hash"]): f"{owner['name']}/{each['name']}"
                     for owner in programs for each in owner["variants"]}
+        packed = {(owner["name"], each["name"]): each["hash"]
+                  for owner in programs for each in owner["variants"]}
+        rows = table.all_fixed(5, "QQQ" + "I" * 14)
+        hashes = [each[0] for each in table.all_fixed(9, f"{NAME}s")] or [bytes(32)] * len(rows)
+        need(len(hashes) == len(rows), "root_malformed")
         kernels = {bytes.fromhex(each["hash"]): [one["name"] for one in each["kernels"]]
                    for owner in programs for each in owner["variants"]}
         return {"format_version": 1, "size": len(data),
@@ -400,7 +406,7 @@ def read(data):
                 "programs": programs,
                 "targets": [target(data, entry, variants, kernels, blobs)
                             for entry in table.all_fixed(0, f"QQQQ{NAME}s")],
-                "tunings": [tuning(row, texts) for row in table.all_fixed(5, "QQQ" + "I" * 14)],
+                "tunings": [tuning(row, texts, hash, packed) for row, hash in zip(rows, hashes)],
                 "known_bad": {"version": table.number(8, "I"),
                               "notes": [note(row, texts) for row in table.all_fixed(7, "I" * 13)]}}
     except (struct.error, IndexError, TypeError, UnicodeDecodeError) as error:

@@ -125,6 +125,9 @@ inline Contents records_sample() {
   contents.tunings = {tuning(first, packs::SizeClass::medium, {16, 4, 1}),
                       tuning(first, packs::SizeClass::large, {32, 8, 1}),
                       tuning(second, packs::SizeClass::medium, {8, 8, 1}), standard};
+  for (packs::Tuning &row : contents.tunings) {
+    row.variant_hash = contents.programs[0].variants[1].hash;
+  }
   return contents;
 }
 
@@ -154,6 +157,7 @@ inline Contents launch_sample() {
   contents.targets[1].binaries[1].kernels.push_back({128, 32, 16, 0});
   packs::Tuning whole = tuning(contents.targets[0], packs::SizeClass::large, {1, 1, 1});
   whole.kernel.clear();
+  whole.variant_hash = wide.hash;
   contents.tunings.push_back(whole);
   return contents;
 }
@@ -251,6 +255,16 @@ inline Contents workarounds_sample() {
   contents.known_bad = {
       {{"blur", "wide", "", "pocl", "", "", "3", "3.1", "", "", "one row too few", ""},
        packs::kFoundByBuild | 17}};
+  return contents;
+}
+
+// All of that, and tunings of another text of a variant, and of a variant that the pack lacks.
+inline Contents tuned_variants_sample() {
+  Contents contents = workarounds_sample();
+  contents.tunings[0].variant_hash = name_of("another text of wide");
+  packs::Tuning &gone = contents.tunings.emplace_back(contents.tunings[1]);
+  gone.variant = "gone";
+  gone.variant_hash = name_of("gone");
   return contents;
 }
 

@@ -111,6 +111,16 @@ TEST_CASE("the variant that was measured the fastest on this device is taken", "
   CHECK(choice.nanoseconds == 100'000);
 }
 
+TEST_CASE("the time of another text chooses no variant", "[choice]") {
+  PackOfThree pack;
+  pack.tunings() = {time(kHere, "b", 100'000)};
+  CHECK(pack.choose().by == KILN_CHOICE_MEASUREMENT);
+  pack.tunings()[0].variant_hash[0] = 'x';
+  CHECK(text_of(pack.choose()) == "a: first by name");
+  pack.tunings()[0].variant_hash[0] = 'b';
+  CHECK(pack.choose().by == KILN_CHOICE_MEASUREMENT);
+}
+
 TEST_CASE("a variant that nobody measured loses to one that was", "[choice]") {
   PackOfThree pack;
   pack.program().preferred = {"a"};

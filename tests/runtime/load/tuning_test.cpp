@@ -148,6 +148,22 @@ TEST_CASE("a tuning of another size class or kernel does not serve", "[tuning]")
   CHECK(find({other}, kTigerLake, 1) == Found{});
 }
 
+TEST_CASE("a size that was measured of another text is not taken", "[tuning]") {
+  Contents contents = sample();
+  contents.tunings = {row(kTigerLake, 1, 8)};
+  const auto width = [&] {
+    const Bytes bytes = written(contents);
+    const PackPointer pack = opened(bytes);
+    TuningLevel level{};
+    const auto found =
+        find_tuning(*pack, {"blur", "wide", "scalar", SizeClass::small}, kTigerLake, 1, &level);
+    return found ? found.local_size()[0] : 0;
+  };
+  CHECK(width() == 8);  // of the variant in the pack
+  contents.tunings[0].variant_hash = name_of("the text before");
+  CHECK(width() == 0);
+}
+
 TEST_CASE("a pack without tunings has none for any device", "[tuning]") {
   CHECK(find({}, kTigerLake, 1) == Found{});
 }

@@ -223,6 +223,7 @@ struct Tuning {
   std::uint32_t samples = 0;
   std::uint32_t spread = 0;  // of the samples, in thousandths of the median
   std::string conditions;    // text for people
+  Digest variant_hash{};     // of the variant that was measured; zeros: not known
   bool operator==(const Tuning &) const = default;
 };
 
@@ -290,15 +291,15 @@ struct MergeChoice {
 // says which is kept. If they differ in anything else (a target's facts, a variant's IL, a log),
 // one side is kept by a total order, so that any order of merging gives the same pack, byte for
 // byte, if each blob is stored in one form in all packs. A program's hints (preferred, baseline,
-// sizes) come from one side, the one with more of them. Tunings are merged by merge_records(). Of
-// the known-bad notes, those of the later version are kept; of equal versions, all; what builds
-// found is united, and settled by settle_found(). Adds the choices to `choices`, if that is not
-// null.
+// sizes) come from one side, the one with more of them. Tunings are merged by merge_records(), and
+// those of other texts than the merged variants' removed. Of the known-bad notes, those of the
+// later version are kept; of equal versions, all; what builds found is united, and settled by
+// settle_found(). Adds the choices to `choices`, if that is not null.
 Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *choices = nullptr);
 
 // Removes from `contents` everything but what a device may add to `base`: tunings of the base's
-// variants (but no tunings for any device, and no known-bad notes), and the targets with binaries
-// of such variants. Returns the number of removed binaries.
+// variants, by hash and under the base's names (but no tunings for any device, and no known-bad
+// notes), and the targets with binaries of such variants. Returns the number of removed binaries.
 std::size_t remove_all_but_additions(const Contents &base, Contents *contents);
 
 // Takes the binaries and intermediates without a proof out of `contents`, with `all` every one, and
@@ -308,8 +309,13 @@ Contents take_out_unproven(bool all, Contents *contents);
 // Removes from `held` what `contents` has with a proof.
 void drop_proven(const Contents &contents, Contents *held);
 
-// Unites only the tunings. Of two for one kernel, size class and device, keeps the one with more
-// samples, then the one with the smaller spread, then the first in a total order.
+// Keeps the tunings of variants of `programs`, by hash, and gives them the names that the variants
+// have there. Removes all others, and returns their number.
+std::size_t keep_tunings_of(const std::vector<Program> &programs, std::vector<Tuning> *tunings);
+
+// Unites only the tunings. Of two for one kernel, size class and device, keeps the one
+// whose variant's hash is known, then the one with more samples, then the one with the smaller
+// spread, then the first in a total order.
 void merge_records(const Contents &from, Contents *into);
 
 }  // namespace kiln::packs

@@ -35,6 +35,9 @@ bool has_tunings(const Pack &pack);
 // Returns the tunings of that kernel and size class that were measured on devices of `profile`; an
 // empty profile gives the defaults.
 Range find_tunings(const Pack &pack, const TuningQuery &query, std::string_view profile);
+// Returns whether a row of such a range measured the text that the pack has for the query's
+// variant.
+bool is_of_packed_text(const Pack &pack, const TuningQuery &query, std::uint32_t index);
 // Returns a tuning of such a range.
 TuningRef tuning_at(const Pack &pack, std::uint32_t index);
 
