@@ -17,6 +17,9 @@ from pathlib import Path
 
 from layer_test import FOLDER, KILN, PLACE, lines_of, must, run_seeded as run
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+import skips  # pylint: disable=wrong-import-position
+
 APPLICATIONS = {"shared": os.path.abspath(sys.argv[3]), "own": os.path.abspath(sys.argv[4])}
 
 
@@ -46,4 +49,4 @@ class Unwinds(unittest.TestCase):
 
 if __name__ == "__main__":
     with PLACE:
-        unittest.main(argv=sys.argv[:1] + sys.argv[5:])
+        skips.run_cases(sys.argv[5:])
