@@ -3,15 +3,25 @@
 #include "builder/base/whole_file.hpp"
 
 #include <algorithm>
-#include <fstream>
 
+#include "kiln/packs/files.hpp"
 #include "kiln/packs/output_file.hpp"
+#include "kiln/packs/path.hpp"
 
 namespace kiln::builder {
 
+// A stream opens a file by its name alone, so the file is opened twice.
+std::ifstream open_file(const std::filesystem::path &path) {
+  std::ifstream file;
+  const packs::Descriptor checked(
+      packs::open_at(packs::kWorkingFolder, packs::from_path(path).c_str(), O_RDONLY));
+  if (checked) file.open(path, std::ios::binary);
+  return file;
+}
+
 std::optional<std::string> read_whole_file(const std::filesystem::path &path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
+  std::ifstream file = open_file(path);
+  if (!file.is_open()) return std::nullopt;
   std::string bytes;
   std::size_t size = 0;
   do {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,7 +12,11 @@
 
 namespace kiln::builder {
 
-// Returns the bytes of a file, or nothing if it cannot be read: errno then says why.
+// Opens a regular file to read it. If it is not open, errno is as after packs::open_at().
+std::ifstream open_file(const std::filesystem::path &path);
+
+// Returns the bytes of a regular file, or nothing if it cannot be read: errno is then as after
+// packs::open_at().
 std::optional<std::string> read_whole_file(const std::filesystem::path &path);
 
 // Writes a temporary file beside `path` and renames it over. Fails with Code::io_error or

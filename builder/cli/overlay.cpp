@@ -19,6 +19,7 @@
 #include "builder/under_layer/overlay_build.hpp"
 #include "builder/under_layer/overlay_folder.hpp"
 #include "kiln/overlay.h"
+#include "kiln/packs/files.hpp"
 #include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/cached/cached_files.hpp"

@@ -10,6 +10,7 @@
 
 #include <sys/stat.h>
 
+#include "builder/base/whole_file.hpp"
 #include "builder/process/child_result.hpp"
 
 namespace kiln::builder {
@@ -22,10 +23,9 @@ constexpr std::chrono::milliseconds kLoaderTimeout{20'000};
 
 bool is_elf(const fs::path &path) {
   char magic[4] = {};
-  return std::ifstream(path, std::ios::binary).read(magic, sizeof(magic)) &&
-         std::string_view(magic, sizeof(magic)) ==
-             "\x7f"
-             "ELF";
+  return open_file(path).read(magic, sizeof(magic)) && std::string_view(magic, sizeof(magic)) ==
+                                                           "\x7f"
+                                                           "ELF";
 }
 
 // Adds a file with what changes if it is replaced or written.

@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 
+#include "builder/base/whole_file.hpp"
 #include "builder/process/fork_call.hpp"
 #include "runtime/opencl/error.hpp"
 #include "runtime/opencl/library.hpp"
@@ -40,7 +41,7 @@ std::vector<fs::path> icd_files() {
 
 std::string library_in(const fs::path &icd) {
   std::string library;
-  std::ifstream file(icd);
+  std::ifstream file = open_file(icd);
   std::getline(file, library);
   return library;
 }

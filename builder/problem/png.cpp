@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/whole_file.hpp"
+#include "kiln/packs/files.hpp"
 #include "kiln/packs/path.hpp"
 
 #define STB_IMAGE_IMPLEMENTATION
@@ -35,18 +36,11 @@ void append(void *context, void *data, int size) {
                                               static_cast<std::size_t>(size));
 }
 
-Status system_failure(const std::string &path, int error) {
-  return {Code::io_error, fmt::format("{}: {}", path, std::strerror(error))};
-}
-
 // Reads a file, and checks its header for a PNG image with 8 bits a channel.
 Status read_file(const std::string &path, std::string *bytes) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(packs::to_path(path), ignored))
-    return system_failure(path, EISDIR);
-  std::ifstream file(packs::to_path(path), std::ios::binary);
-  if (!file) return system_failure(path, errno);
-  // Reads in parts: a path that is not a regular file may have no end.
+  std::ifstream file = open_file(packs::to_path(path));
+  if (!file.is_open())
+    return {Code::io_error, fmt::format("{}: {}", path, packs::open_fault(errno))};
   std::string part(std::size_t{1} << 20, '\0');
   do {
     file.read(part.data(), static_cast<std::streamsize>(part.size()));

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kiln/packs/files.hpp"
+
 namespace kiln::builder {
 namespace {
 
@@ -80,7 +82,8 @@ void TemporaryFolder::remove_abandoned() {
     if (fnmatch("kiln-??????", entry.path().filename().c_str(), 0) != 0 || !is_own_folder(path)) {
       continue;
     }
-    const packs::Descriptor lock(open((path + kLock).c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+    const packs::Descriptor lock(
+        packs::open_at_itself(packs::kWorkingFolder, (path + kLock).c_str(), O_RDWR));
     if (lock && try_lock(lock)) remove_folder(path);
   }
 }

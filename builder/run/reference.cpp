@@ -79,7 +79,7 @@ Status read_planes(const std::string &path, std::vector<Plane> *planes) {
   if (bytes != expected) {
     return {Code::failed, fmt::format("{} has {} bytes, not {}", path, bytes, expected)};
   }
-  std::ifstream file(packs::to_path(path), std::ios::binary);
+  std::ifstream file = open_file(packs::to_path(path));
   for (Plane &plane : *planes) {
     file.read(reinterpret_cast<char *>(plane.pixels.data()),
               static_cast<std::streamsize>(plane.pixels.size()));

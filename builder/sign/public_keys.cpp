@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "builder/base/whole_file.hpp"
 #include "builder/inspect/pack_files.hpp"
+#include "kiln/packs/files.hpp"
 #include "kiln/packs/path.hpp"
 
 namespace kiln::builder {
@@ -37,12 +39,8 @@ Result<std::string> read_small_file(const std::string &path) {
   if (!std::filesystem::exists(status)) {
     return Status(Code::not_found, path + ": " + std::strerror(ENOENT));
   }
-  if (!std::filesystem::is_regular_file(status)) {
-    return Status(Code::failed, path + ": not a regular file");
-  }
-  errno = 0;
-  std::ifstream file(packs::to_path(path), std::ios::binary);
-  if (!file) return Status(Code::failed, path + ": " + std::strerror(errno));
+  std::ifstream file = open_file(packs::to_path(path));
+  if (!file.is_open()) return Status(Code::failed, path + ": " + packs::open_fault(errno));
   std::string text(kMaxText + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));

@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 
-#include "kiln/packs/descriptor.hpp"
+#include "kiln/packs/files.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -23,15 +23,17 @@ Code code_of(int code) {
   }
 }
 
-// Returns whether the file has other contents than a database. SQLite itself would turn a file of a
-// few bytes into one.
-bool is_other_file(const std::string &path) {
+// Fails if the file is none or has other contents than a database. SQLite itself would turn a file
+// of a few bytes into one.
+Status check_file(const std::string &path) {
   constexpr std::string_view kMagic("SQLite format 3\0", 16);
   std::array<std::uint8_t, kMagic.size()> start{};
   std::size_t size = start.size();
-  const packs::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file || packs::read_all(file.get(), 0, start.data(), &size) != 0 || size == 0) return false;
-  return std::string_view(reinterpret_cast<const char *>(start.data()), size) != kMagic;
+  const packs::Descriptor file(packs::open_at(packs::kWorkingFolder, path.c_str(), O_RDONLY));
+  if (!file && errno == EINVAL) return {Code::io_error, path + ": " + packs::open_fault(errno)};
+  if (!file || packs::read_all(file.get(), 0, start.data(), &size) != 0 || size == 0) return {};
+  if (std::string_view(reinterpret_cast<const char *>(start.data()), size) == kMagic) return {};
+  return {Code::bad_magic, path + ": file is not a database"};
 }
 
 }  // namespace
@@ -39,7 +41,7 @@ bool is_other_file(const std::string &path) {
 void Database::Close::operator()(sqlite3 *connection) const { sqlite3_close_v2(connection); }
 
 Result<Database> Database::open(const std::string &path) {
-  if (is_other_file(path)) return Status(Code::bad_magic, path + ": file is not a database");
+  if (Status s = check_file(path); !s.ok()) return s;
   sqlite3 *connection = nullptr;
   // SQLite takes a name with a folder always as a file's, never as a special name.
   const std::string name = path.find('/') == std::string::npos ? "./" + path : path;

@@ -14,6 +14,7 @@
 
 #include "builder/base/this_process.hpp"
 #include "builder/store/blobs.hpp"
+#include "kiln/packs/files.hpp"
 
 namespace kiln::builder {
 
@@ -144,7 +145,7 @@ void Claims::Claim::release() {
 }
 
 Claims::Claims(const std::string &path)
-    : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {}
+    : file_(packs::open_at(packs::kWorkingFolder, path.c_str(), O_RDWR | O_CREAT, 0666)) {}
 
 std::optional<Claims::Claim> Claims::take(const packs::Digest &key) const {
   const long place = place_of(key);

@@ -11,14 +11,16 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "builder/base/whole_file.hpp"
-#include "builder/process/child_process.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/run_tool.hpp"
+#include "kiln/packs/descriptor.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -66,9 +68,8 @@ void set_variables(const std::string &layer, Drivers drivers, const packs::Descr
 // takes a layer that cannot be loaded here, such as one for another process's sanitizer, cannot be
 // asked.
 nlohmann::json call_loader(const std::string &name, const std::string &layer, Drivers drivers) {
-  Pipe report;
-  const int error = report.open();
-  set_variables(layer, drivers, report.write);
+  const packs::Descriptor report(memfd_create("report", MFD_CLOEXEC));
+  set_variables(layer, drivers, report);
   void *library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
   struct link_map *map = nullptr;
   if (library == nullptr || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0) return nullptr;
@@ -76,13 +77,12 @@ nlohmann::json call_loader(const std::string &name, const std::string &layer, Dr
   if (layer.empty() || !knows_layers(read_whole_file(map->l_name).value_or(""))) return answer;
   using GetPlatforms = int (*)(unsigned, void *, unsigned *);
   const auto get = reinterpret_cast<GetPlatforms>(dlsym(library, "clGetPlatformIDs"));
-  if (error != 0 || get == nullptr) return answer;
+  if (!report || get == nullptr) return answer;
   if (dlopen(layer.c_str(), RTLD_LAZY | RTLD_LOCAL) == nullptr) return answer;
   unsigned count = 0;
   (void)get(0, nullptr, &count);
-  std::string line;
-  set_nonblocking(report.read);
-  answer["takes"] = drain(report.read, &line) == Drained::some;
+  struct stat info {};
+  answer["takes"] = fstat(report.get(), &info) == 0 && info.st_size > 0;
   return answer;
 }
 

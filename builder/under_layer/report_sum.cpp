@@ -17,8 +17,10 @@
 #include <fmt/format.h>
 
 #include "builder/base/table.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
+#include "kiln/packs/files.hpp"
 #include "kiln/packs/path.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/load/rungs.hpp"
@@ -369,9 +371,8 @@ Status each_line(std::istream &in, const std::string &name,
 
 Status each_line_of(const std::string &path,
                     const std::function<void(std::string_view line, std::size_t number)> &use) {
-  errno = 0;
-  std::ifstream file(packs::to_path(path), std::ios::binary);
-  if (!file.is_open()) return {Code::failed, path + ": " + std::strerror(errno)};
+  std::ifstream file = open_file(packs::to_path(path));
+  if (!file.is_open()) return {Code::failed, path + ": " + packs::open_fault(errno)};
   return each_line(file, path, use);
 }
 

@@ -3,6 +3,7 @@
 #include "builder/under_layer/spool.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
 #include <map>
 #include <set>
@@ -10,6 +11,7 @@
 
 #include "builder/base/whole_file.hpp"
 #include "builder/inspect/pack_files.hpp"
+#include "kiln/packs/files.hpp"
 #include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/path.hpp"
 
@@ -53,7 +55,9 @@ struct HeldPack {
 
 Result<packs::Contents> read_program(const std::string &path) {
   auto held = std::make_shared<HeldPack>();
-  held->bytes = read_whole_file(packs::to_path(path)).value_or("");
+  auto bytes = read_whole_file(packs::to_path(path));
+  if (!bytes) return Status(Code::io_error, path + ": " + packs::open_fault(errno));
+  held->bytes = *std::move(bytes);
   packs::Contents contents;
   Status status = packs::Pack::open_memory(
       {reinterpret_cast<const std::uint8_t *>(held->bytes.data()), held->bytes.size()},

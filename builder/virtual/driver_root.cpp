@@ -62,7 +62,7 @@ unsigned machine_of(std::string_view file) {
 // Returns the path that an ICD file of the root names; empty if it is no driver of that name.
 fs::path library_of(const fs::path &icd, const fs::path &root, std::string_view begins,
                     const std::vector<fs::path> &folders) {
-  std::ifstream file(icd);
+  std::ifstream file = open_file(icd);
   std::string line;
   std::getline(file, line);
   const fs::path named = line.substr(0, line.find_last_not_of(" \t\r") + 1);

@@ -15,9 +15,28 @@ namespace {
 
 constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
+// Of other things, sets errno. A link is here only if it is not followed, and cannot be opened
+// then.
+bool is_file_or_link(const struct stat &info) {
+  if (S_ISREG(info.st_mode) || S_ISLNK(info.st_mode)) return true;
+  errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+  return false;
+}
+
 int how_of(Lock how) { return how == Lock::alone ? LOCK_EX : LOCK_SH; }
 
 }  // namespace
+
+int open_at(int at, const char *name, int flags, mode_t mode) {
+  const NotCancelled here;
+  struct stat info {};
+  const int follows = (flags & O_NOFOLLOW) == 0 ? 0 : AT_SYMLINK_NOFOLLOW;
+  if (fstatat(at, name, &info, follows) == 0 && !is_file_or_link(info)) return -1;
+  // Another file may have the name by now.
+  Descriptor file(openat(at, name, flags | O_CLOEXEC | O_NONBLOCK, mode));
+  if (!file || fstat(file.get(), &info) != 0 || !is_file_or_link(info)) return -1;
+  return file.release();
+}
 
 int open_at_itself(int at, const char *name, int flags, mode_t mode) {
   return open_at(at, name, flags | O_NOFOLLOW, mode);

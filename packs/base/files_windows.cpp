@@ -96,6 +96,25 @@ bool status_of_handle(HANDLE file, struct stat *info) {
   return true;
 }
 
+// Opens what has the name; fails with ELOOP if that is a symbolic link.
+int open_itself(int at, const char *name, int flags) {
+  const int fd = open_file(at, name, flags, FILE_FLAG_OPEN_REPARSE_POINT);
+  struct stat info {};
+  if (fd < 0 || !status_of(fd, &info) || !S_ISCHR(info.st_mode)) return fd;
+  close(fd);
+  errno = ELOOP;
+  return -1;
+}
+
+// Closes what is no regular file, and fails.
+int only_file(int fd) {
+  struct stat info {};
+  if (fd < 0 || (status_of(fd, &info) && S_ISREG(info.st_mode))) return fd;
+  close(fd);
+  errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+  return -1;
+}
+
 // Locks one byte that no file has, since a lock of bytes would keep others from reading them.
 bool lock_byte(int fd, DWORD how) {
   OVERLAPPED far_away{};
@@ -159,20 +178,17 @@ bool only_trusted_write(PACL list, Trusted *trusted) {
 
 }  // namespace
 
-int open_at(int at, const char *name, int flags, mode_t) { return open_file(at, name, flags, 0); }
+int open_at(int at, const char *name, int flags, mode_t) {
+  return only_file(open_file(at, name, flags, 0));
+}
 
 int open_at_itself(int at, const char *name, int flags, mode_t) {
-  const int fd = open_file(at, name, flags, FILE_FLAG_OPEN_REPARSE_POINT);
-  struct stat info {};
-  if (fd < 0 || !status_of(fd, &info) || !S_ISCHR(info.st_mode)) return fd;
-  close(fd);
-  errno = ELOOP;
-  return -1;
+  return only_file(open_itself(at, name, flags));
 }
 
 int open_folder(const char *path, bool follows) {
-  const int fd = follows ? open_at(kWorkingFolder, path, O_RDONLY)
-                         : open_at_itself(kWorkingFolder, path, O_RDONLY);
+  const int fd = follows ? open_file(kWorkingFolder, path, O_RDONLY, 0)
+                         : open_itself(kWorkingFolder, path, O_RDONLY);
   struct stat info {};
   if (fd < 0 || (status_of(fd, &info) && S_ISDIR(info.st_mode))) return fd;
   close(fd);

@@ -183,7 +183,7 @@ Status apply_delta(const Pack &old_pack, const std::string &delta, const std::st
   };
   if (!file) {
     const Code fault = errno == ENOENT ? Code::not_found : Code::io_error;
-    return in_delta(Status::error(fault, std::strerror(errno)));
+    return in_delta(Status::error(fault, open_fault(errno)));
   }
   Storage storage;
   if (Status s = storage.open(file.get(), 0, kMaxPackSize); !s.ok()) return in_delta(s);

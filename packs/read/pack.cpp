@@ -57,14 +57,11 @@ Status Pack::open_file(const char *path, std::shared_ptr<const Pack> *out) {
   const Descriptor file(open_at(kWorkingFolder, path, O_RDONLY));
   if (!file) {
     const Code fault = errno == ENOENT ? Code::not_found : Code::io_error;
-    return Status::error(fault, {path, ": ", std::strerror(errno)});
+    return Status::error(fault, {path, ": ", open_fault(errno)});
   }
   struct stat info {};
   if (!status_of(file.get(), &info)) {
     return Status::error(Code::io_error, {path, ": ", std::strerror(errno)});
-  }
-  if (!S_ISREG(info.st_mode)) {
-    return Status::error(Code::io_error, {path, ": not a regular file"});
   }
   const Status status =
       open_descriptor(file.get(), 0, static_cast<std::uint64_t>(info.st_size), out);

@@ -64,8 +64,6 @@ int Folder::open_file(const std::string &name, int flags, Descriptor *out,
   if (const int error = open_again(&folder); error != 0) return error;
   Descriptor fd(packs::open_at_itself(folder.get(), name.c_str(), flags, 0600));
   if (!fd || !packs::status_of(fd.get(), info)) return errno;
-  if (S_ISDIR(info->st_mode)) return EISDIR;
-  if (!S_ISREG(info->st_mode)) return EINVAL;
   if (!packs::is_private(fd.get(), *info)) return EPERM;
   if (info->st_nlink > 1) return EMLINK;
   *out = std::move(fd);

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "kiln/packs/descriptor.hpp"
+#include "kiln/packs/files.hpp"
 #include "kiln/packs/text.hpp"
 #include "runtime/source/flatten.hpp"
 
@@ -31,17 +31,14 @@ std::string state_of(const struct stat &info) {
 }
 
 OpenedFile read_file(const std::filesystem::path &path) {
-  const packs::Descriptor file(
-      packs::uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
-  if (!file && (errno == ENOENT || errno == ENOTDIR)) return {};
+  const packs::Descriptor file(packs::open_at(packs::kWorkingFolder, path.c_str(), O_RDONLY));
+  // Compilers try the next folder where a folder has the name.
+  if (!file && (errno == ENOENT || errno == ENOTDIR || errno == EISDIR)) return {};
   OpenedFile opened;
   opened.outcome = OpenedFile::Outcome::refused;
   struct stat info {};
   if (!file || fstat(file.get(), &info) != 0) return opened;
-  if (S_ISDIR(info.st_mode)) return {};  // compilers try the next folder
-  if (!S_ISREG(info.st_mode) || static_cast<std::uint64_t>(info.st_size) > kMaxTextBytes) {
-    return opened;
-  }
+  if (static_cast<std::uint64_t>(info.st_size) > kMaxTextBytes) return opened;
   opened.text.resize(static_cast<std::size_t>(info.st_size));
   std::size_t size = opened.text.size();
   auto *bytes = reinterpret_cast<std::uint8_t *>(opened.text.data());

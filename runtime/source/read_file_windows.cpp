@@ -23,12 +23,12 @@ std::string identity_of(const BY_HANDLE_FILE_INFORMATION &info) {
 OpenedFile read_file(const std::filesystem::path &path) {
   const packs::Descriptor file(
       packs::open_at(packs::kWorkingFolder, path.string().c_str(), O_RDONLY));
-  if (!file && (errno == ENOENT || errno == ENOTDIR)) return {};
+  // Compilers try the next folder where a folder has the name.
+  if (!file && (errno == ENOENT || errno == ENOTDIR || errno == EISDIR)) return {};
   OpenedFile opened;
   opened.outcome = OpenedFile::Outcome::refused;
   BY_HANDLE_FILE_INFORMATION info;
   if (!file || GetFileInformationByHandle(packs::handle_of(file.get()), &info) == 0) return opened;
-  if ((info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0) return {};
   if (info.nFileSizeHigh != 0 || info.nFileSizeLow > kMaxTextBytes) return opened;
   opened.text.resize(info.nFileSizeLow);
   std::size_t size = opened.text.size();

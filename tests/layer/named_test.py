@@ -11,10 +11,13 @@ anything: the kernel's required work-group size is the value that a header defin
 Exit codes: 0 passed, 1 failed, 77 there is no device.
 """
 
+import contextlib
+import itertools
 import os
 import shutil
 import sys
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 
@@ -151,6 +154,36 @@ class Named(unittest.TestCase):
         self.start(*programs)
         self.put("a/x.h", value(1))
         self.start(*programs)
+
+    def test_a_pipe_for_a_header(self):
+        """Is opened by the driver alone, as often as without the layer."""
+        self.put("source.cl", INCLUDE + KERNEL)
+        pipe = self.work / "d/x.h"
+
+        def is_read():
+            with contextlib.suppress(OSError):
+                os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+                return True
+            return False
+
+        def feed():
+            for number in itertools.count(1):  # of the reader
+                with contextlib.suppress(BrokenPipeError), open(pipe, "w", encoding="utf-8") as file:
+                    file.write(value(number))
+                while is_read():
+                    pass
+
+        def under(*command):
+            pipe.unlink()
+            os.mkfifo(pipe)
+            threading.Thread(target=feed, daemon=True).start()
+            done = run(*command, APPLICATION, f"cd:{self.work}", "source:source.cl", ASKED, "value")
+            return done.code, done.output
+
+        alone = under()
+        self.assertEqual(alone, (0, "built\nvalue 1\n"))
+        self.assertEqual(under(KILN, "serve", "--overlay", self.place / "overlay", "--"), alone)
+        self.assertEqual(under(KILN, "record", "-o", self.place / "spool", "--"), alone)
 
     def test_variables_that_change_what_a_driver_compiles(self):
         """Set at one start and not at the next."""

@@ -15,7 +15,9 @@
 #include <fmt/format.h>
 
 #include "builder/base/this_process.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/cli/shared/parse.hpp"
+#include "kiln/packs/files.hpp"
 #include "kiln/packs/pack_folder.hpp"
 #include "runtime/cached/cached_files.hpp"
 #include "runtime/overlay/shared_folder.hpp"
@@ -48,8 +50,9 @@ Status check_report_folder(const std::string &folder) {
 // the application.
 Status check_report(const std::string &path) {
   if (path.empty()) return {};
-  const packs::Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
-  return file ? Status() : Status(Code::failed, path + ": " + std::strerror(errno));
+  const packs::Descriptor file(
+      packs::open_at(packs::kWorkingFolder, path.c_str(), O_WRONLY | O_APPEND | O_CREAT, 0666));
+  return file ? Status() : Status(Code::failed, path + ": " + packs::open_fault(errno));
 }
 
 // Returns the folder in which the application's user has cached programs; empty if there is none.
@@ -109,7 +112,7 @@ Status make_spool(const std::string &folder) {
 }
 
 std::string report_lines(const std::string &report, std::uintmax_t from) {
-  std::ifstream file(report);
+  std::ifstream file = builder::open_file(report);
   file.seekg(static_cast<std::streamoff>(from));
   return {std::istreambuf_iterator<char>(file), {}};
 }

@@ -16,7 +16,6 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/base/whole_file.hpp"
-#include "kiln/packs/descriptor.hpp"
 #include "kiln/packs/files.hpp"
 #include "kiln/packs/text.hpp"
 
@@ -41,7 +40,7 @@ constexpr std::uint64_t kMaxText = std::uint64_t{16} << 20;
 
 Status system_fault(const std::string &path, int error) {
   return {error == ENOENT ? Code::not_found : Code::failed,
-          fmt::format("{}: {}", path, std::strerror(error))};
+          fmt::format("{}: {}", path, packs::open_fault(error))};
 }
 
 Blob blob_of(std::string_view bytes) {
@@ -53,10 +52,9 @@ Blob blob_of(std::string_view bytes) {
 
 // Reads a regular file in pieces. Of a file with more than `most` bytes, returns only the size.
 Result<Blob> blob_of_file(const std::string &path, std::uint64_t most = UINT64_MAX) {
-  const packs::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const packs::Descriptor file(packs::open_at(packs::kWorkingFolder, path.c_str(), O_RDONLY));
   struct stat facts {};
   if (!file || fstat(file.get(), &facts) != 0) return system_fault(path, errno);
-  if (!S_ISREG(facts.st_mode)) return Status(Code::failed, path + ": not a regular file");
   const auto size = static_cast<std::uint64_t>(facts.st_size);
   if (size > most) return Blob{"", size};
   crypto_hash_sha256_state state;

@@ -13,8 +13,10 @@
 
 #include <fmt/format.h>
 
+#include "builder/base/whole_file.hpp"
 #include "builder/machine/device_info.hpp"
 #include "kiln/packs/bytes.hpp"
+#include "kiln/packs/files.hpp"
 #include "kiln/packs/path.hpp"
 #include "kiln/packs/text.hpp"
 #include "runtime/load/rungs.hpp"
@@ -241,13 +243,9 @@ Status FleetReader::add_file(const std::string &path, Kind kind) {
     std::ios::sync_with_stdio(false);  // else each byte is read by a call
     return add(std::cin, "standard input", kind);
   }
-  std::error_code error;
-  if (std::filesystem::is_directory(packs::to_path(path), error)) {
-    return {Code::bad_input, fmt::format("{}: {}", path, std::strerror(EISDIR))};
-  }
-  errno = 0;
-  std::ifstream in(packs::to_path(path), std::ios::binary);
-  if (!in.is_open()) return {Code::bad_input, fmt::format("{}: {}", path, std::strerror(errno))};
+  std::ifstream in = open_file(packs::to_path(path));
+  if (!in.is_open())
+    return {Code::bad_input, fmt::format("{}: {}", path, packs::open_fault(errno))};
   return add(in, path, kind);
 }
 

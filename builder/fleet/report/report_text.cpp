@@ -13,6 +13,7 @@
 #include "builder/fleet/report/fleet_report.hpp"
 #include "builder/inspect/printable.hpp"
 #include "fleet_page.h"
+#include "kiln/packs/files.hpp"
 #include "kiln/packs/text.hpp"
 
 namespace kiln::builder {
@@ -252,7 +253,7 @@ json reports_json(const FleetReport &report) {
 
 Result<EarlierReport> read_earlier_report(const std::string &path) {
   const auto text = read_whole_file(path);
-  if (!text) return Status(Code::bad_input, path + ": " + std::strerror(errno));
+  if (!text) return Status(Code::bad_input, path + ": " + packs::open_fault(errno));
   EarlierReport out{std::filesystem::path(path).stem().string(), {}};
   using Number = const json::number_unsigned_t &;  // throws for any other
   try {

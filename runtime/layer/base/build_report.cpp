@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "kiln/packs/bytes.hpp"
-#include "kiln/packs/descriptor.hpp"
+#include "kiln/packs/files.hpp"
 #include "kiln/packs/text.hpp"
 #include "runtime/layer/base/devices.hpp"
 #include "runtime/layer/base/process.hpp"
@@ -51,7 +51,7 @@ bool is_wanted() { return !settings().report.empty() || !settings().report_folde
 
 void complain_of_report(const std::string &path, int error) {
   static std::atomic<bool> done{false};
-  if (!done.exchange(true)) complain(path + ": no report: " + std::strerror(error));
+  if (!done.exchange(true)) complain(path + ": no report: " + packs::open_fault(error));
 }
 
 int append_to_file(const std::string &line) {

@@ -60,8 +60,7 @@ bool is_readable(const std::string &path) { return access(path.c_str(), R_OK) ==
 void make_shared_folder(const std::string &path) { (void)mkdir(path.c_str(), 0777); }
 
 int open_to_append(const std::string &path) {
-  return packs::uninterrupted(
-      [&] { return open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666); });
+  return packs::open_at(packs::kWorkingFolder, path.c_str(), O_WRONLY | O_APPEND | O_CREAT, 0666);
 }
 
 }  // namespace kiln::layer

@@ -135,7 +135,7 @@ class _Adapter:
         """Puts the line into both reports. A file that cannot be written is no fault."""
         with self._lock:
             self._lines.append(line)
-        if self._report is None:
+        if self._report is None or not _may_be_written(self._report):
             return
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         try:
@@ -151,6 +151,11 @@ class _Adapter:
         """Copies of the lines, oldest first."""
         with self._lock:
             return [dict(line) for line in self._lines]
+
+
+def _may_be_written(path):
+    """Whether it is a regular file, or none yet: a pipe's other end would see it opened."""
+    return os.path.isfile(path) or not os.path.exists(path)
 
 
 def _forget(program):

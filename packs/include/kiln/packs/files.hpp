@@ -10,6 +10,8 @@
 // Those that a program needs which only loads are inline for POSIX, where each is one call.
 #pragma once
 
+#include <cerrno>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -27,16 +29,15 @@ inline constexpr int kWorkingFolder = AT_FDCWD;
 inline constexpr int kWorkingFolder = -100;
 #endif
 
-// Opens a file that no process started later inherits, by the flags O_RDONLY, O_WRONLY, O_RDWR,
-// O_APPEND, O_CREAT and O_EXCL. Does not wait for the writer of a pipe.
-#ifdef _WIN32
+// Opens a regular file that no process started later inherits, by the flags O_RDONLY, O_WRONLY,
+// O_RDWR, O_APPEND, O_CREAT and O_EXCL. Fails for a folder with EISDIR, and for anything else with
+// EINVAL, without opening it: who writes to a pipe would see that it was opened, and a device may
+// do something. All files that users name are opened so.
 int open_at(int at, const char *name, int flags, mode_t mode = 0);
-#else
-inline int open_at(int at, const char *name, int flags, mode_t mode = 0) {
-  const NotCancelled here;
-  return openat(at, name, flags | O_CLOEXEC | O_NONBLOCK, mode);
+// Returns the reason for people of an error of open_at().
+inline const char *open_fault(int error) {
+  return error == EINVAL ? "not a regular file" : std::strerror(error);
 }
-#endif
 // The same, but fails with ELOOP if the name is a symbolic link.
 int open_at_itself(int at, const char *name, int flags, mode_t mode = 0);
 // Opens a folder, to be given as `at`; not through a symbolic link, unless `follows`.
