@@ -269,6 +269,8 @@ void make_room(const Folder &folder, std::uint64_t limit, std::uint64_t room) {
       total += size;
     }
   }
+  sort_by_use(&journals);
+  sort_by_use(&files);
   while (journals.size() > kMaxJournals) remove_oldest(folder, &journals);
   while (!files.empty() && (total > limit || files.size() > kMaxOverlayFiles)) {
     total -= remove_oldest(folder, &files);

@@ -2,6 +2,7 @@
 // Opens, reads and writes below the folder, and refuses files that others can write to.
 #include "runtime/overlay/private_folder.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -117,15 +118,15 @@ void note_use(const Descriptor &file, const struct stat &info) {
   if (now - info.st_mtime > kUseSeconds || now < info.st_mtime) (void)packs::touch(file.get());
 }
 
+void sort_by_use(std::vector<UsedFile> *files) {
+  std::sort(files->begin(), files->end(), [](const UsedFile &a, const UsedFile &b) {
+    return a.used != b.used ? a.used > b.used : a.name > b.name;
+  });
+}
+
 std::uint64_t remove_oldest(const Folder &folder, std::vector<UsedFile> *files) {
-  UsedFile *oldest = files->data();
-  for (UsedFile &file : *files) {
-    if (file.used < oldest->used || (file.used == oldest->used && file.name < oldest->name)) {
-      oldest = &file;
-    }
-  }
-  const std::uint64_t size = folder.remove(oldest->name) == 0 ? oldest->size : 0;
-  *oldest = std::move(files->back());
+  const UsedFile &oldest = files->back();
+  const std::uint64_t size = folder.remove(oldest.name) == 0 ? oldest.size : 0;
   files->pop_back();
   return size;
 }

@@ -66,7 +66,10 @@ struct UsedFile {
   time_t used;
   std::uint64_t size;
 };
-// Removes the least recently used file from the folder and from the list. Returns the number of
+// Sorts the files, the least recently used one last; of two that were used at once, the first by
+// name.
+void sort_by_use(std::vector<UsedFile> *files);
+// Removes the last file of the sorted list from the folder and from the list. Returns the number of
 // bytes freed.
 std::uint64_t remove_oldest(const Folder &folder, std::vector<UsedFile> *files);
 

@@ -52,6 +52,7 @@ TEST_CASE("the file that was used least recently goes first, and of two the firs
                                  {"a", 2, 30}, {"b", 1, 40}, {"e", 4, 50}};
   const std::vector<std::pair<std::string, std::uint64_t>> order = {{"b", 40}, {"c", 20}, {"a", 30},
                                                                     {"d", 10}, {"", 0},   {"", 0}};
+  runtime::sort_by_use(&files);
   for (const auto &[name, size] : order) {
     CAPTURE(name);
     CHECK(runtime::remove_oldest(folder, &files) == size);
