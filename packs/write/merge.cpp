@@ -195,13 +195,31 @@ int order_bytes(const Binary &a, const Binary &b, MergeRule *rule) {
   return order(a.blob.name(), b.blob.name());
 }
 
+// What a proof says of a binary's bytes. Takes const and non-const values.
+template <typename AnyFinish>
+auto proof(AnyFinish &f) {
+  return std::tie(f.proof, f.proved_by, f.unproven);
+}
+
+// A binary with a proof comes first.
+int order_proofs(const Finish &a, const Finish &b) {
+  if (const int o = order_set(a.proof, b.proof); o != 0) return o;
+  if (const int o = order_set(a.proved_by, b.proved_by); o != 0) return o;
+  return order_set(a.unproven, b.unproven);
+}
+
+// Compares everything but the proofs.
 int order(const Binary &a, const Binary &b) {
   MergeRule rule = MergeRule::hash;
   if (const int o = order_bytes(a, b, &rule); o != 0) return o;
   // An earlier Kiln kept no statistics.
   if (const int o = order(a.statistics.empty(), b.statistics.empty()); o != 0) return o;
-  if (const int o = order(a.finish.proof.empty(), b.finish.proof.empty()); o != 0) return o;
-  if (const int o = order(a.finish, b.finish); o != 0) return o;
+  const auto without_proof = [](Finish finish) {
+    const Finish none;
+    proof(finish) = proof(none);
+    return finish;
+  };
+  if (const int o = order(without_proof(a.finish), without_proof(b.finish)); o != 0) return o;
   if (const int o = order(a.cache_entries, b.cache_entries); o != 0) return o;
   if (const int o = order(a.build_log, b.build_log); o != 0) return o;
   if (const int o = order(a.kernels, b.kernels); o != 0) return o;
@@ -420,16 +438,47 @@ Status merge_program(const Program &from, Program *into, std::vector<MergeChoice
   });
 }
 
+// Removes the proofs within a larger tolerance than that of the merged variant of the same names.
+void drop_laxer_proofs(const std::vector<Program> &own, const std::vector<Program> &merged,
+                       std::vector<Target> *targets) {
+  std::map<std::pair<std::string_view, std::string_view>, double> allowed;
+  for (const Program &program : merged) {
+    for (const Variant &variant : program.variants) {
+      allowed[{program.name, variant.name}] = variant.tolerance;
+    }
+  }
+  std::set<Digest> laxer;
+  for (const Program &program : own) {
+    for (const Variant &variant : program.variants) {
+      const auto found = allowed.find({program.name, variant.name});
+      if (found != allowed.end() && found->second < variant.tolerance) laxer.insert(variant.hash);
+    }
+  }
+  if (laxer.empty()) return;
+  const Finish none;
+  for (Target &target : *targets) {
+    for (auto *list : {&target.binaries, &target.intermediates}) {
+      for (Binary &binary : *list) {
+        if (laxer.count(binary.variant) == 0) continue;
+        proof(binary.finish) = proof(none);
+      }
+    }
+  }
+}
+
 Status merge_target(const Target &from, Target *into, std::vector<MergeChoice> *choices) {
   if (facts(from) < facts(*into)) facts(*into) = facts(from);
   if (order(from.cache_entries, into->cache_entries) < 0) into->cache_entries = from.cache_entries;
   const auto keep_first = [&](MergeChoice::Part part) {
     return [&, part](const Binary &a, Binary *b) {
       MergeChoice choice{part, MergeRule::hash, a.variant, into->key};
-      (void)order_bytes(a, *b, &choice.rule);
+      const bool are_same = order_bytes(a, *b, &choice.rule) == 0;
       const bool is_first = order(a, *b) < 0;
       note_choice(std::move(choice), a.blob, b->blob, is_first ? a.blob : b->blob, choices);
+      // Of the same bytes the better proof counts, whichever record is kept.
+      const Finish proven = order_proofs(a.finish, b->finish) < 0 ? a.finish : b->finish;
       if (is_first) *b = a;
+      if (are_same) proof(b->finish) = proof(proven);
       return Status{};
     };
   };
@@ -472,6 +521,7 @@ std::size_t remove_all_but_additions(const Contents &base, Contents *contents) {
   for (const Program &program : base.programs) {
     for (const Variant &variant : program.variants) known.insert(variant.hash);
   }
+  drop_laxer_proofs(contents->programs, base.programs, &contents->targets);
   std::size_t left_out = 0;
   const auto unknown = [&](const Binary &binary) { return known.count(binary.variant) == 0; };
   for (Target &target : contents->targets) {
@@ -605,9 +655,12 @@ Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *cho
   Status status = unite(from.programs, &programs, &Program::name,
                         [&](const Program &a, Program *b) { return merge_program(a, b, &chosen); });
   if (!status.ok()) return status;
+  std::vector<Target> targets = from.targets;
+  drop_laxer_proofs(from.programs, programs, &targets);
+  drop_laxer_proofs(into->programs, programs, &into->targets);
   into->programs = std::move(programs);
   into->producer = std::max(into->producer, from.producer);
-  (void)unite(from.targets, &into->targets, &Target::key, [&](const Target &a, Target *b) {
+  (void)unite(targets, &into->targets, &Target::key, [&](const Target &a, Target *b) {
     return merge_target(a, b, &chosen);  // cannot fail
   });
   merge_records(from, into);

@@ -477,6 +477,39 @@ TEST_CASE("a damaged blob is not merged into a pack", "[merge]") {
   CHECK_FALSE(std::filesystem::exists(path));
 }
 
+TEST_CASE("a merge drops the proof of a larger tolerance than the smaller that counts", "[merge]") {
+  const auto with = [](double tolerance, const char *proof, std::uint64_t microseconds = 0) {
+    return sample_with([=](Contents *c) {
+      c->programs[0].variants[0].tolerance = tolerance;
+      Finish &finish = c->targets[0].binaries[0].finish;
+      finish.proof = proof;
+      finish.proved_by = finish.proof.empty() ? "" : "0123";
+      finish.microseconds = microseconds;
+    });
+  };
+  const auto proof_in = [](const Bytes &bytes) {
+    std::string proofs;
+    const Contents contents = contents_of(opened(bytes));
+    for (const Target &target : contents.targets) {
+      for (const Binary &binary : target.binaries) proofs += binary.finish.proof;
+    }
+    return proofs;
+  };
+  const Bytes lax = with(5, "reference"), strict = with(0, ""), proven = with(0, "reference");
+  CHECK(proof_in(merged({lax, strict})).empty());
+  CHECK(proof_in(merged({lax, proven})) == "reference");
+  CHECK(proof_in(merged({lax, with(5, "")})) == "reference");
+  check_any_order(lax, strict, proven);
+  check_any_order(with(5, "reference", 7), with(5, "", 6), strict);
+  // The base's tolerance counts for what a device adds.
+  Contents device = contents_of(opened(lax));
+  (void)remove_all_but_additions(contents_of(opened(strict)), &device);
+  CHECK(proof_in(written(device)).empty());
+  device = contents_of(opened(proven));
+  (void)remove_all_but_additions(contents_of(opened(lax)), &device);
+  CHECK(proof_in(written(device)) == "reference");
+}
+
 TEST_CASE("a contribution adds targets and records for the base's variants, and nothing else",
           "[merge]") {
   const Contents base = sample();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <random>
+#include <set>
 
 #include "tests/packs/sample.hpp"
 
@@ -69,6 +70,7 @@ class RandomPacks {
         if (maybe(3)) contents.tunings.push_back(any_tuning(name, model));
       }
     }
+    drop_foreign_proofs(&contents);
     contents.known_bad_version = number(3);
     for (std::uint32_t i = number(3); contents.known_bad_version != 0 && i != 0; --i) {
       contents.known_bad.push_back({{}, number(2)});
@@ -214,6 +216,24 @@ class RandomPacks {
     out.intermediates = binaries();
     out.cache_entries = maybe_blob();
     return out;
+  }
+
+  // A proof is of a variant in its pack, whose tolerance it is within.
+  static void drop_foreign_proofs(Contents *contents) {
+    std::set<packs::Digest> own;
+    for (const packs::Program &program : contents->programs) {
+      for (const packs::Variant &variant : program.variants) own.insert(variant.hash);
+    }
+    for (packs::Target &target : contents->targets) {
+      for (auto *list : {&target.binaries, &target.intermediates}) {
+        for (packs::Binary &binary : *list) {
+          if (own.count(binary.variant) != 0) continue;
+          binary.finish.proof.clear();
+          binary.finish.proved_by.clear();
+          binary.finish.unproven.clear();
+        }
+      }
+    }
   }
 
   packs::Tuning any_tuning(const std::string &program, const std::string &model) {

@@ -283,15 +283,16 @@ struct MergeChoice {
   std::string members{};
 };
 
-// Merges two contents: programs by name, variants by name, targets by key, binaries by variant, and
-// a variant's launches by united_launches(). Associative, commutative and idempotent up to order.
-// Of what both say of one variant the stricter counts, as FORMAT.md says of each member. Fails if a
-// variant has two different hashes, or members of which neither is the stricter: the conflict names
-// them, and `into` stays as it was. If both have a binary for one variant and target, MergeRule
-// says which is kept. If they differ in anything else (a target's facts, a variant's IL, a log),
-// one side is kept by a total order, so that any order of merging gives the same pack, byte for
-// byte, if each blob is stored in one form in all packs. A program's hints (preferred, baseline,
-// sizes) come from one side, the one with more of them. Tunings are merged by merge_records(), and
+// Merges two contents: programs by name, variants by name, targets by key, binaries by variant,
+// and a variant's launches by united_launches(). Associative, commutative and idempotent up to
+// order. Of what both say of one variant the stricter counts, as FORMAT.md says of each member;
+// binaries of the side with the larger tolerance lose their proofs. Fails if a variant has two
+// different hashes, or members of which neither is the stricter: the conflict names them, and
+// `into` stays as it was. If both have a binary for one variant and target, MergeRule says which
+// is kept. If they differ in anything else (a target's facts, a variant's IL, a log), one side
+// is kept by a total order, so that any order of merging gives the same pack, byte for byte, if
+// each blob is stored in one form in all packs. A program's hints (preferred, baseline, sizes)
+// come from one side, the one with more of them. Tunings are merged by merge_records(), and
 // those of other texts than the merged variants' removed. Of the known-bad notes, those of the
 // later version are kept; of equal versions, all; what builds found is united, and settled by
 // settle_found(). Adds the choices to `choices`, if that is not null.
@@ -299,7 +300,8 @@ Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *cho
 
 // Removes from `contents` everything but what a device may add to `base`: tunings of the base's
 // variants, by hash and under the base's names (but no tunings for any device, and no known-bad
-// notes), and the targets with binaries of such variants. Returns the number of removed binaries.
+// notes), and the targets with binaries of such variants, without proofs within a larger
+// tolerance than the base's. Returns the number of removed binaries.
 std::size_t remove_all_but_additions(const Contents &base, Contents *contents);
 
 // Takes the binaries and intermediates without a proof out of `contents`, with `all` every one, and
