@@ -28,6 +28,7 @@ PROGRAMS = ("laplace", "sobel", "epsilon", "box", "bicubic")
 PART = (500, 250, 160, 120)
 SHEET = (("photo.png", 1), ("laplace-{}.png", 1), ("sobel-{}-x.png", 1), ("sobel-{}-y.png", 1),
          ("epsilon-{}.png", 1), ("box-{}.png", 1), ("bicubic-{}.png", 2))
+NO_DEVICE = 5  # kiln's exit code
 ROUNDS = 3  # of fresh processes each way; more in docs/understand/measurements.md
 
 
@@ -41,8 +42,9 @@ def must(device, work, *command, **options):
     if done.returncode:
         how = (f"died of {signal.Signals(done.returncode - 128).name}" if done.returncode > 128
                else f"ended with exit code {done.returncode}")
-        raise DriverFailed(f"{device['id']}: {' '.join(command[:2])} {how}; `build/release/bin/kiln devices` "
-                           "shows whether the driver works here")
+        where = ("; `build/release/bin/kiln devices` shows whether the driver works here"
+                 if done.returncode == NO_DEVICE else "")
+        raise DriverFailed(f"{device['id']}: {' '.join(command[:2])} {how}{where}")
     return done
 
 
