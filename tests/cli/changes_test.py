@@ -242,7 +242,8 @@ class Walk:
                                     "notes": []}
                   for program in pack["programs"]}
         for note in pack["known_bad"]["notes"]:
-            if note["driver_from"] == self.common["driver"]:
+            # A note may be about the driver of an earlier round, too.
+            if note.pop("driver_from") <= self.common["driver"] < note.pop("driver_below"):
                 all_of[note["program"]]["notes"].append(note)
         for target in pack["targets"]:
             if target["identity"]["driver_version"] != self.common["driver"]:
