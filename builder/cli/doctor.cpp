@@ -38,7 +38,7 @@ const std::vector<std::string> kVariables = {
     "KILN_NEO_ROOT",   "KILN_OVERLAY",    "KILN_PACK",      "KILN_PACK_PATH",    "KILN_PTXAS",
     "KILN_REPORT",     "KILN_REPORT_DIR", "KILN_SPIRV_VAL", "KILN_SPOOL",        "KILN_STORE",
     "KILN_LLVM_SPIRV", "KILN_BACKGROUND", "KILN_MESA_ROOT", "KILN_MESA_PROGRAM", "KILN_TUNED",
-    "KILN_REQUIRE",    "KILN_SHARED",     "KILN_KEYS"};
+    "KILN_REQUIRE",    "KILN_RUNG",       "KILN_SHARED",    "KILN_KEYS"};
 
 // What was found: facts for --json, lines of text, and problems.
 class Findings {
@@ -381,7 +381,8 @@ void look_at_application(const LayerArguments &arguments, const builder::LoaderC
     past.look();
     return std::chrono::milliseconds(100);
   };
-  const auto exit = run_under_layer(arguments.command, *variables, "serve", true, &meanwhile);
+  const auto exit =
+      run_under_layer(arguments.command, *variables, "serve", STDERR_FILENO, &meanwhile);
   if (!exit.ok()) return findings->blame(exit.status().message);
   const bool has_exited = exit->end == builder::ProcessEnd::exited;
   const std::string end = fmt::format("{} {}", has_exited ? "exit code" : "signal", exit->code);

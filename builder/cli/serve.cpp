@@ -122,7 +122,8 @@ int run_serving(const ServeArguments &arguments, const builder::Variables &varia
     return std::clamp(pause, milliseconds(50), milliseconds(5000));
   };
   if (builds) build.look();  // what a build that was killed has left
-  const auto exit = run_under_layer(arguments.command, variables, "serve", false, &meanwhile);
+  const auto exit =
+      run_under_layer(arguments.command, variables, "serve", STDOUT_FILENO, &meanwhile);
   if (!exit.ok()) return fail(exit.status());
   if (const std::string found = past.found(); takes_layer && !found.empty()) {
     complain(found + " without Kiln's layer, so nothing was served to it; see 'kiln doctor'");

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln try: records an application, builds a pack of its programs, runs the application again from
 // that pack, and compares both runs.
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <sstream>
 
@@ -11,9 +15,11 @@
 #include <fmt/format.h>
 
 #include "builder/base/table.hpp"
+#include "builder/base/whole_file.hpp"
 #include "builder/cli/shared/layer_options.hpp"
 #include "builder/cli/shared/parse.hpp"
 #include "builder/cli/shared/supervised.hpp"
+#include "builder/inspect/printable.hpp"
 #include "builder/machine/driver_caches.hpp"
 #include "builder/process/child_result.hpp"
 #include "builder/process/foreground.hpp"
@@ -32,11 +38,37 @@ struct TryArguments : LayerArguments {  // the command alone
   bool json = false;
 };
 
+// What a run prints. The application writes to a file, so that a process that it leaves behind
+// keeps nobody waiting.
+class Printed {
+ public:
+  // What is in the file is passed on to `to`, standard output or standard error.
+  Printed(const std::string &path, int to)
+      : file_(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600)), to_(to) {}
+
+  const packs::Descriptor &file() const { return file_; }
+
+  // Passes on what is new.
+  void pass_on() {
+    std::array<std::uint8_t, 65'536> bytes;
+    for (std::size_t size = bytes.size(); size == bytes.size(); passed_ += size) {
+      if (packs::read_all(file_.get(), passed_, bytes.data(), &size) != 0) return;
+      (void)packs::write_all(to_, {bytes.data(), size});
+    }
+  }
+
+ private:
+  packs::Descriptor file_;
+  int to_;
+  std::uint64_t passed_ = 0;
+};
+
 // A run of the application under the layer.
 struct LayerRun {
   builder::ProcessExit exit;
   double seconds = 0;        // from its start to its end
   std::string lines;         // its report
+  std::string printed;       // path of its standard output
   builder::ReportSums sums;  // of the report
 };
 
@@ -70,9 +102,19 @@ Result<LayerRun> run_application(const TryArguments &arguments, const LayerArgum
   builder::use_driver_caches(folder + "/" + mode);
   const auto start = builder::Clock::now();
   provision_served(run_as, false, &variables);
-  const auto exit = run_under_layer(arguments.command, variables, mode, arguments.json);
+  const std::string path = fmt::format("{}/{}.printed", folder, mode);
+  Printed printed(path, arguments.json ? STDERR_FILENO : STDOUT_FILENO);
+  if (!printed.file()) return Status(Code::failed, path + ": " + std::strerror(errno));
+  const builder::Meanwhile meanwhile = [&printed] {
+    printed.pass_on();
+    return std::chrono::milliseconds(20);
+  };
+  const auto exit =
+      run_under_layer(arguments.command, variables, mode, printed.file().get(), &meanwhile);
   if (!exit.ok()) return exit.status();
-  LayerRun run{*exit, builder::milliseconds_since(start) / 1000, report_lines(run_as.report), {}};
+  const double seconds = builder::milliseconds_since(start) / 1000;
+  printed.pass_on();
+  LayerRun run{*exit, seconds, report_lines(run_as.report), path, {}};
   std::istringstream lines(run.lines);
   if (Status s = builder::add_report_lines(lines, run_as.report, &run.sums); !s.ok()) return s;
   return run;
@@ -147,6 +189,24 @@ json run_json(const LayerRun &run) {
           {"report", builder::report_sums_json(run.sums)}};
 }
 
+// Returns where the texts differ first, for people; empty if they are equal.
+std::string difference(const std::string &recorded, const std::string &served) {
+  const auto [at, other] =
+      std::mismatch(recorded.begin(), recorded.end(), served.begin(), served.end());
+  if (at == recorded.end() && other == served.end()) return "";
+  const auto begin = recorded.rfind('\n', static_cast<std::size_t>(at - recorded.begin()) - 1);
+  const std::size_t line = at == recorded.begin() || begin == std::string::npos ? 0 : begin + 1;
+  const auto line_of = [line](const std::string &text) {
+    constexpr std::size_t kShown = 60;
+    const std::string whole = text.substr(line, text.find('\n', line) - line);
+    return builder::printable_line(whole.size() > kShown ? whole.substr(0, kShown) + "..." : whole);
+  };
+  return fmt::format(
+      "line {}: \"{}\" and \"{}\"",
+      1 + std::count(recorded.begin(), recorded.begin() + static_cast<std::ptrdiff_t>(line), '\n'),
+      line_of(recorded), line_of(served));
+}
+
 void print_result(const TryArguments &arguments, const std::string &output,
                   const LayerRun &recorded, const LayerRun &served) {
   const std::vector<std::string> command = serve_command(arguments, output);
@@ -159,22 +219,28 @@ void print_result(const TryArguments &arguments, const std::string &output,
                     "pack: empty it{} or switch it off, and try again",
                     count(own, "program"), folders.empty() ? "" : folders + ")"));
   }
+  const std::string differs = difference(builder::read_whole_file(recorded.printed).value_or(""),
+                                         builder::read_whole_file(served.printed).value_or(""));
   if (arguments.json) {
     print(json{{"schema", 1},
                {"pack", output},
+               {"same_output", differs.empty()},
                {"serve", command},
                {"recorded", run_json(recorded)},
                {"served", run_json(served)}});
     return;
   }
-  complain("both runs began with empty driver caches");
+  complain(std::string("both runs began with empty driver caches") +
+           (differs.empty() ? ", and printed the same" : ""));
   pass_on(builder::table_text("run\twhole run, s\tprogram builds\tbuilds, s\tfirst result, s\n" +
                                   row_text("recorded", recorded) + row_text("served", served),
                               "<>>>>"));
   if (const std::string text = builder::report_builds_text(served.sums); !text.empty())
     pass_on("\nthe served run's program builds" + text + "\n");
-  complain(fmt::format("keep {}; this runs the application with it:\n  {}", output,
-                       builder::shell_command(command)));
+  if (!differs.empty()) complain("the runs printed different texts, first in " + differs);
+  complain(fmt::format("{} {}; this runs the application with it:\n  {}",
+                       differs.empty() ? "keep" : "if two runs without Kiln differ, too, keep",
+                       output, builder::shell_command(command)));
 }
 
 // Returns the first failure of the application, or else Kiln's exit code.

@@ -10,6 +10,7 @@
 #include "runtime/layer/serve/builds.hpp"
 #include "runtime/layer/serve/cached_programs.hpp"
 #include "runtime/layer/serve/info_answers.hpp"
+#include "runtime/layer/serve/kernel_order.hpp"
 #include "runtime/layer/serve/links.hpp"
 #include "runtime/layer/serve/objects.hpp"
 #include "runtime/layer/serve/seen_variables.hpp"
@@ -211,6 +212,10 @@ cl_int CL_API_CALL get_program_info(cl_program program, cl_program_info what, si
       if (stand_in != nullptr && (what == CL_PROGRAM_BINARY_SIZES || what == CL_PROGRAM_BINARIES)) {
         return binaries_info(program, *stand_in, what, room, out, size);
       }
+      const ProgramPointer known =
+          what == CL_PROGRAM_KERNEL_NAMES ? objects().find(program) : nullptr;
+      const auto names = known == nullptr ? std::nullopt : names_in_order(known, stand_in.get());
+      if (names) return answer(names->c_str(), names->size() + 1, room, out, size);
       return next.clGetProgramInfo(actual(program, stand_in), what, room, out, size);
     }
   }
@@ -316,6 +321,9 @@ cl_int CL_API_CALL create_kernels_in_program(cl_program program, cl_uint room, c
   if (stand_in == nullptr) {
     const cl_int code = next.clCreateKernelsInProgram(program, room, kernels, &made);
     if (code == CL_SUCCESS && count != nullptr) *count = made;
+    if (code == CL_SUCCESS && kernels != nullptr && known != nullptr) {
+      put_in_order(known, nullptr, kernels, std::min(made, room));
+    }
     for (cl_uint i = 0; code == CL_SUCCESS && kernels != nullptr && i < made && i < room; ++i) {
       watch_kernel(kernels[i], program, known);
     }
@@ -326,6 +334,9 @@ cl_int CL_API_CALL create_kernels_in_program(cl_program program, cl_uint room, c
   if (code == CL_SUCCESS) {
     if (kernels != nullptr && made != 0) references.see();
     if (count != nullptr) *count = made;
+    if (kernels != nullptr) {
+      put_in_order(known, stand_in.get(), kernels, std::min(made, room));
+    }
     for (cl_uint i = 0; kernels != nullptr && i < made && i < room; ++i) {
       adopt(kernels[i], known, *stand_in);
     }

@@ -2,6 +2,7 @@
 // Creates and builds a program from each form, and checks its kernels and arguments.
 #include "runtime/load/build.hpp"
 
+#include <set>
 #include <string_view>
 
 #include "runtime/load/compiler_lock.hpp"
@@ -124,15 +125,17 @@ Status create_kernels(const Device &device, const std::vector<ExpectedKernel> &e
   return status;
 }
 
-std::set<std::string> kernel_names(const OpenCL &cl, cl_program program) {
-  std::set<std::string> names;
+std::vector<std::string> kernel_names(const OpenCL &cl, cl_program program) {
+  std::vector<std::string> names;
+  std::set<std::string> known;
   const std::string list =
       query_text([&](std::size_t room, void *out, std::size_t *size) {
         return cl.clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, room, out, size);
       }).value_or("");
   for (std::size_t start = 0; start < list.size();) {
     const std::size_t end = std::min(list.find(';', start), list.size());
-    if (end > start) names.insert(list.substr(start, end - start));
+    const std::string name = list.substr(start, end - start);
+    if (!name.empty() && known.insert(name).second) names.push_back(name);
     start = end + 1;
   }
   return names;

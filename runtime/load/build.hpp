@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -81,9 +80,10 @@ Status check_built(const Device &device, cl_program program, const char *call);
 Status create_kernels(const Device &device, const std::vector<ExpectedKernel> &expected,
                       BuiltProgram *built);
 
-// Returns the names of the kernels, each once: drivers order them differently, and rusticl lists
-// some twice. Empty for a program that is not built, or if the driver fails.
-std::set<std::string> kernel_names(const OpenCL &cl, cl_program program);
+// Returns the names of the kernels in the driver's order, each once: rusticl lists some twice, and
+// orders those of a binary by a hash. Empty for a program that is not built, or if the driver
+// fails.
+std::vector<std::string> kernel_names(const OpenCL &cl, cl_program program);
 
 // Returns the driver's build log; empty if there is none, or if its size is absurd.
 std::string build_log(const Device &device, cl_program program);

@@ -3,6 +3,7 @@
 #include "runtime/source/logical_lines.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "kiln/packs/text.hpp"
 
@@ -348,12 +349,13 @@ bool is_word_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-std::set<std::string> kernels_in(std::string_view text) {
-  std::set<std::string> names;
+std::vector<std::string> kernels_in(std::string_view text) {
+  std::vector<std::string> names;
+  std::set<std::string_view> known;  // words of the text
   bool is_kernel = false;
   bool is_name = false;
   (void)scan(text, [&](std::string_view word) {
-    if (is_name) names.emplace(word);
+    if (is_name && known.insert(word).second) names.emplace_back(word);
     is_kernel = !is_name && (is_kernel || word == "kernel" || word == "__kernel");
     is_name = is_kernel && word == "void";
     is_kernel = is_kernel && !is_name;

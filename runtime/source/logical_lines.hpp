@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,9 +63,9 @@ using TakeWord = std::function<void(std::string_view)>;
 
 ScannedText scan(std::string_view text, const TakeWord &take_word = nullptr);
 
-// Returns the names of the kernels that the text defines or declares, as far as no macro hides
-// them, also those in parts that the preprocessor skips: for people.
-std::set<std::string> kernels_in(std::string_view text);
+// Returns the names of the kernels that the text defines or declares, in its order and each once,
+// as far as no macro hides them, also those in parts that the preprocessor skips.
+std::vector<std::string> kernels_in(std::string_view text);
 
 bool is_word_character(char c);  // a letter, a digit or '_'
 

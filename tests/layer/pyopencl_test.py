@@ -23,6 +23,9 @@ from pathlib import Path
 
 from applications_test import HERE, UNOPTIMISED, interpreter
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+import skips  # pylint: disable=wrong-import-position
+
 KILN, LAYER, RUNTIME = (os.path.abspath(path) for path in sys.argv[1:4])
 MODULE = Path(__file__).resolve().parents[2] / "runtime" / "python"
 
@@ -403,9 +406,34 @@ print(value(cl.Program(context, ONE).build(["-DMORE=0"])), lines())
 """, LD_LIBRARY_PATH=str(place))
         self.assertEqual(output, f"{place / 'libOpenCL.so.1'}\n1 [('served', 'exact')]\n")
 
+    def test_kernels_are_in_the_order_of_the_text(self):
+        """Also on rusticl, which orders a binary's kernels by a hash."""
+        vendors = Path(os.environ["OCL_ICD_VENDORS"])
+        script = FOLDER / "order.py"
+        script.write_text(BEGINNING + """
+program = cl.Program(context, "".join("kernel void %s() {}\\n" % name for name in
+                                      ("scale", "add", "blur", "turn", "cut"))).build()
+print([kernel.function_name for kernel in program.all_kernels()], program.kernel_names)
+""", encoding="utf-8")
+        for icd in {vendors, vendors.parent / "rusticl"}:
+            with self.subTest(icd.name):
+                variables = {"OCL_ICD_VENDORS": str(icd), "RUSTICL_ENABLE": "llvmpipe"}
+                try:
+                    bare = run(PYTHON, "-B", script, **variables)
+                except AssertionError as fault:
+                    self.skipTest(str(fault))
+                spool, base, pack = (FOLDER / f"order-{icd.name}{end}"
+                                     for end in (".spool", "-base.kiln", ".kiln"))
+                run(KILN, "record", "-o", spool, "--", PYTHON, "-B", script, **variables)
+                run(KILN, "compile", spool, "-o", base)
+                run(KILN, "build", base, "-o", pack, **variables)
+                done = with_pack(pack, script, **variables)
+                self.assertEqual(done.output, bare.output)
+                self.assertEqual([line["rung"] for line in done.lines], ["exact"])
+
     def test_uninstalled_it_does_nothing(self):
         output = self.execute("""
-own = kiln.pyopencl._original
+own = kiln.pyopencl._originals["build"]
 kiln.pyopencl.install(sys.argv[1])
 cl.Program(context, ONE).build(["-DMORE=0"])
 kiln.pyopencl.uninstall()
@@ -478,4 +506,4 @@ if __name__ == "__main__":
     if PYTHON is None:
         print("SKIP: PyOpenCL is not here")
         sys.exit(77)
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    skips.run_cases(sys.argv[4:])

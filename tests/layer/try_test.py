@@ -70,7 +70,7 @@ class Try(unittest.TestCase):
         self.assertEqual(done.stdout, 2 * alone)
         name = Path(APPLICATION).name
         said = done.stderr.splitlines()
-        self.assertIn("kiln: both runs began with empty driver caches", said)
+        self.assertIn("kiln: both runs began with empty driver caches, and printed the same", said)
         rows = {line.split()[0]: line.split()[1:] for line in said
                 if line.startswith(("recorded ", "served "))}
         self.assertIn("exact", rows["served"])  # the last row: outcome and rung
@@ -94,12 +94,26 @@ class Try(unittest.TestCase):
                                          "run"])
         recorded, served = result["recorded"], result["served"]
         self.assertEqual((recorded["exit"], served["exit"]), (0, 0))
+        self.assertTrue(result["same_output"])
         self.assertEqual([row["outcome"] for row in recorded["report"]["outcomes"]], ["passed"])
         self.assertEqual([(row["outcome"], row["rung"]) for row in served["report"]["outcomes"]],
                          [("served", "exact")])
         self.assertEqual(recorded["report"]["builds"], served["report"]["builds"])
         self.assertLess(sum(row["milliseconds"]["sum"] for row in served["report"]["outcomes"]),
                         sum(row["milliseconds"]["sum"] for row in recorded["report"]["outcomes"]))
+
+    def test_runs_that_print_different_texts(self):
+        """The output of each is passed on, and the first line that differs is shown."""
+        script = '"$0" run > own; echo same; echo "$KILN_LAYER"; "$0" run > own; printf end'
+        done = self.shell(script, "-o", "app.kiln")
+        self.assertEqual((done.returncode, done.stdout), (0, "same\nrecord\nendsame\nserve\nend"))
+        self.assertIn('kiln: both runs began with empty driver caches\n', done.stderr)
+        self.assertIn('\nkiln: the runs printed different texts, first in line 2: "record" and "serve"\n'
+                      "kiln: if two runs without Kiln differ, too, keep app.kiln; this runs the "
+                      "application with it:\n", done.stderr)
+        done = self.shell('"$0" run > own; [ "$KILN_LAYER" = serve ] || printf more', "-o", "app.kiln",
+                          "--json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["same_output"]), (0, False))
 
     def test_only_the_devices_that_were_used_get_binaries(self):
         """The application uses the first device of two drivers."""

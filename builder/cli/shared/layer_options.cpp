@@ -166,13 +166,13 @@ void provision_served(const LayerArguments &arguments, bool only_print,
 
 Result<builder::ProcessExit> run_under_layer(const std::vector<std::string> &command,
                                              const builder::Variables &variables, const char *mode,
-                                             bool aside, const builder::Meanwhile *meanwhile) {
+                                             int output, const builder::Meanwhile *meanwhile) {
   const auto prepare = [&] {
     // This process has one thread, so the child may.
     for (const auto &[name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
     setenv("KILN_LAYER", mode, 1);
     builder::restore_signals();
-    if (aside) dup2(STDERR_FILENO, STDOUT_FILENO);
+    if (output != STDOUT_FILENO) dup2(output, STDOUT_FILENO);
   };
   const builder::ProcessExit exit = builder::run_foreground(command, prepare, meanwhile);
   if (exit.end != builder::ProcessEnd::not_started) return exit;

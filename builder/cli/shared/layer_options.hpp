@@ -52,13 +52,13 @@ Result<builder::Variables> variables_of(const LayerArguments &arguments,
 void provision_served(const LayerArguments &arguments, bool only_print,
                       builder::Variables *variables);
 
-// Runs the application with the variables to its end. With `aside`, what it prints goes to
-// standard error, since standard output is for Kiln's own result. `meanwhile` is as for
+// Runs the application with the variables to its end. What it prints goes to `output`: standard
+// error if standard output is for Kiln's own result, or a file. `meanwhile` is as for
 // run_foreground(). Fails with Code::no_opencl if it cannot be executed: the exit code is then that
 // of a missing tool.
 Result<builder::ProcessExit> run_under_layer(const std::vector<std::string> &command,
                                              const builder::Variables &variables, const char *mode,
-                                             bool aside = false,
+                                             int output = STDOUT_FILENO,
                                              const builder::Meanwhile *meanwhile = nullptr);
 
 }  // namespace kiln::cli

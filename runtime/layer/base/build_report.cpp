@@ -160,8 +160,12 @@ void report_build(const Built &built, cl_program made) {
   const Devices devices = made == nullptr ? Devices() : devices_of(made);
   std::string what;
   add_text("program", built.program, &what);
-  add_list("kernels", made == nullptr ? built.kernels : runtime::kernel_names(next_table(), made),
-           &what);
+  std::set<std::string> kernels = built.kernels;
+  if (made != nullptr) {
+    for (std::string &name : runtime::kernel_names(next_table(), made))
+      kernels.insert(std::move(name));
+  }
+  add_list("kernels", kernels, &what);
   add_list("devices", device_names(devices), &what);
   add_kind(devices, &what);
   append(outcome_of(built), [&](auto shown) {

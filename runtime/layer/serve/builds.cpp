@@ -275,6 +275,7 @@ void take_stand_in(const Call &call, Built *built) {
                                             served.logs, served.tuned);
   stand_in->last_built = call.devices;
   stand_in->unlaunched = served.unlaunched;
+  stand_in->order.names = served.kernels;
   objects().set_stand_in(call.program, stand_in);
   watch(served.program, served.launches);
 }
@@ -345,7 +346,11 @@ Status note_built(cl_program built, cl_program launched, const Devices &devices,
 
 void refuse(const ProgramPointer &program, const Options &options, const Devices &devices,
             Built *built) {
-  if (!program->is_il) built->kernels = source::kernels_in(program->source);
+  if (!program->is_il) {
+    for (std::string &name : source::kernels_in(program->source)) {
+      built->kernels.insert(std::move(name));
+    }
+  }
   refuse(built);
   objects().set_stand_in(program, nullptr);
   objects().set_refusal(program, std::make_shared<Refusal>(Refusal{

@@ -71,6 +71,7 @@ std::shared_ptr<Compilation> follow(const ProgramPointer &program,
 // links_as_built()), or a program named after its parts and all options.
 struct Link {
   WholeProgram whole;  // without parts: as from one clBuildProgram
+  std::vector<CompilationPointer> compilations;
   Devices devices;
   bool is_library = false;
 };
@@ -92,6 +93,7 @@ std::optional<Link> link_of(const LinkArguments &arguments) {
       return {};
     }
     parts.push_back(compilation->whole);
+    made.compilations.push_back(compilation);
   }
   const std::string options = arguments.build.options_text();
   made.is_library = options.find("-create-library") != std::string::npos;
@@ -112,16 +114,20 @@ bool has_refused(const LinkArguments &arguments) {
 }
 
 void add_kernels(const WholeProgram &whole, std::set<std::string> *kernels) {
-  if (!whole.is_il && whole.parts.empty()) kernels->merge(source::kernels_in(whole.source));
+  if (!whole.is_il && whole.parts.empty()) {
+    for (std::string &name : source::kernels_in(whole.source)) kernels->insert(std::move(name));
+  }
   for (const WholeProgram &part : whole.parts) add_kernels(part, kernels);
 }
 
 // Registers a program from a pack, to answer queries as a linked program does.
-void hand_out(const Served &linked, const LinkArguments &arguments) {
+void hand_out(const Served &linked, const Link &link, const LinkArguments &arguments) {
   auto known = std::make_shared<Program>();
   known->handle = linked.program;
   known->tuned = linked.tuned;
   known->unlaunched = linked.unlaunched;
+  known->order.names = linked.kernels;
+  known->parts = link.compilations;
   known->kind = Program::Kind::linked;
   known->context = arguments.context;
   known->source = arguments.build.options_text();
@@ -317,7 +323,7 @@ cl_program link(const LinkArguments &arguments, cl_int *code) {
       built.rung = served.rung;
       built.reason = served.miss;
       built.nearest = served.nearest;
-      hand_out(served, arguments);
+      hand_out(served, *known, arguments);
       report_build(built, served.program);
       *code = CL_SUCCESS;
       return served.program;

@@ -32,6 +32,14 @@ struct Options {
   const char *or_null(const std::string &same) const { return is_null ? nullptr : same.c_str(); }
 };
 
+// The names of a served program's kernels: at first as the pack has them, then as kernel_order.hpp
+// says. Empty if the driver built the program from the text.
+struct KernelOrder {
+  std::mutex mutex;
+  std::vector<std::string> names;  // guarded by `mutex`, like `is_known`
+  bool is_known = false;
+};
+
 // A built or compiled program that stands for one of the application's: from a binary, or from the
 // text that was named. Every user holds a reference.
 struct StandIn {
@@ -59,6 +67,7 @@ struct StandIn {
   // shared.
   Devices last_built = devices;
   UnlaunchedPointer unlaunched = nullptr;  // likewise
+  KernelOrder order = {};
 
   // Returns the log of one of the devices.
   const std::string &log_of(cl_device_id device) const {
@@ -113,8 +122,10 @@ struct Program {
   std::atomic<bool> specialised{false};  // a module's constant was set
   // Whether the driver counts a kernel as a reference to its program, as some do.
   std::atomic<bool> counts_kernels{true};
-  TunedProgram tuned;            // of a linked program
-  UnlaunchedPointer unlaunched;  // likewise
+  TunedProgram tuned;                     // of a linked program
+  UnlaunchedPointer unlaunched;           // likewise
+  KernelOrder order;                      // likewise
+  std::vector<CompilationPointer> parts;  // likewise, as they were compiled
 
   // Fields guarded by Objects.
   StandInPointer stand_in;         // null: the handle stands for itself

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "kiln/packs/linked_source.hpp"
 #include "kiln/packs/pack_folder.hpp"
@@ -237,14 +238,13 @@ bool would_compile(const std::string &name, const Found &found, kiln_device *dev
   return result.error.ok() && runtime::is_compiled(served->rung);
 }
 
-// Returns whether the driver does not list a kernel of the variant: the application alone creates
-// kernels.
-bool lacks_kernel(const runtime::LoadedProgram &loaded) {
-  const auto names = runtime::kernel_names(next_table(), loaded.built.program.get());
-  for (const packs::KernelRef kernel : loaded.variant.kernels()) {
-    if (names.count(std::string(kernel.name())) == 0) return true;
-  }
-  return false;
+// Returns whether the driver does not list a kernel of `names`, which are the variant's: the
+// application alone creates kernels.
+bool lacks_kernel(cl_program program, const std::vector<std::string> &names) {
+  const auto listed = runtime::kernel_names(next_table(), program);
+  const std::set<std::string> has(listed.begin(), listed.end());
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string &name) { return has.count(name) == 0; });
 }
 
 // Loads the program, and its binary unless `bytes` is null.
@@ -256,7 +256,12 @@ Served load(const std::string &name, const Found &found, kiln_device *device, cl
   const runtime::LoadResult result = loader->programs.load(
       name, found.variant, flags_for(*found.pack, name) | runtime::kWithoutKernels);
   packs::Status status = result.error;
-  if (status.ok() && lacks_kernel(*result.program)) {
+  if (status.ok()) {
+    for (const packs::KernelRef kernel : result.program->variant.kernels()) {
+      served.kernels.emplace_back(kernel.name());
+    }
+  }
+  if (status.ok() && lacks_kernel(result.program->built.program.get(), served.kernels)) {
     status = packs::Status::error(packs::Code::failed, "the driver lost a kernel of its binary");
   }
   if (status.ok()) {

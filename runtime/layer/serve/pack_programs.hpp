@@ -16,13 +16,14 @@ struct Served {
   std::string rung;              // the ladder's rung
   bool is_unknown = false;       // neither packs nor the overlay have it for every device
   std::string reason;
-  std::string miss;               // why it was compiled, if it was
-  std::string nearest;            // then the pack's closest target, as JSON; may be empty
-  std::vector<std::string> logs;  // build log per device, if the pack has them
-  const char *options = nullptr;  // for building a program of its binary again; may be null
-  LaunchFile launches;            // for new launches, if it came from a cached file
-  TunedProgram tuned;             // for a single device only
-  UnlaunchedPointer unlaunched;   // likewise
+  std::string miss;                  // why it was compiled, if it was
+  std::string nearest;               // then the pack's closest target, as JSON; may be empty
+  std::vector<std::string> logs;     // build log per device, if the pack has them
+  std::vector<std::string> kernels;  // names in the pack's order
+  const char *options = nullptr;     // for building a program of its binary again; may be null
+  LaunchFile launches;               // for new launches, if it came from a cached file
+  TunedProgram tuned;                // for a single device only
+  UnlaunchedPointer unlaunched;      // likewise
 };
 
 // Loads the program from the packs of the settings, or a cached program: from the

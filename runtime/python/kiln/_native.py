@@ -71,6 +71,17 @@ class _Progress(ctypes.Structure):
 _ProgressFunction = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Progress), ctypes.c_void_p)
 
 
+class _Kernel(ctypes.Structure):
+    """kiln_pack_kernel"""
+
+    _fields_ = [("program", ctypes.c_char_p), ("variant", ctypes.c_char_p),
+                ("options", ctypes.c_char_p), ("kernel", ctypes.c_char_p),
+                ("arguments", ctypes.c_uint32)]
+
+
+_KernelFunction = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Kernel), ctypes.c_void_p)
+
+
 class _Symbol(ctypes.Structure):
     """Dl_info"""
 
@@ -100,9 +111,11 @@ _QUESTIONS = {
     "kiln_loader_use_shared": (None, ctypes.POINTER(_LoaderOptions), ctypes.c_char_p,
                                ctypes.c_uint64),
     "kiln_opencl_release": (None, _Handle),
+    "kiln_pack_kernels": (None, _Handle, _KernelFunction, ctypes.c_void_p),
     "kiln_pack_release": (None, _Handle),
     "kiln_program_cl": (_Handle, _Handle),
     "kiln_program_release": (None, _Handle),
+    "kiln_program_variant": (ctypes.c_char_p, _Handle),
     "kiln_report_estimate": (ctypes.c_double, _Handle),
     "kiln_report_release": (None, _Handle),
     "kiln_report_json": (ctypes.c_char_p, _Handle),
@@ -244,13 +257,26 @@ class Kiln:
             self._runtime.kiln_loader_release(loader)
         return reports
 
+    def kernels(self, program, variant):
+        """The names of the variant's kernels, in the pack's order."""
+        wanted, names = (program.encode("utf-8"), variant.encode("utf-8")), []
+
+        @_KernelFunction
+        def add(kernel, _):
+            of = kernel.contents
+            if (of.program, of.variant) == wanted:
+                names.append(of.kernel.decode("utf-8"))
+
+        self._runtime.kiln_pack_kernels(self._pack, add, None)
+        return names
+
     def load(self, name, device, context, overlay, adopt, required=0):
         """Loads a program of the pack into the cl_context, or raises Error.
 
         The pack's source is compiled only if there is an overlay (a path, or None) to keep what
         comes of it, and nothing is `required` (a bit of REQUIRED). Returns what the report's line
-        says of it ("key_hash", "rung" and, where it was compiled, "reason" and "nearest"), and what
-        `adopt` makes of the cl_program, which it retains.
+        says of it ("key_hash", "rung" and, where it was compiled, "reason" and "nearest"), what
+        `adopt` makes of the cl_program, which it retains, and the variant's name.
         """
         loader = self._loader(device, context, overlay)
         try:
@@ -273,7 +299,8 @@ class Kiln:
             outcome = {"key_hash": full["key_hash"], "rung": full["rung"]}
             if outcome["rung"] in COMPILED:
                 outcome.update(_miss(full))
-            return outcome, adopt(self._runtime.kiln_program_cl(program))
+            return (outcome, adopt(self._runtime.kiln_program_cl(program)),
+                    self._runtime.kiln_program_variant(program).decode("utf-8"))
         finally:
             self._runtime.kiln_report_release(report)
             self._runtime.kiln_program_release(program)

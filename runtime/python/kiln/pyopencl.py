@@ -15,6 +15,7 @@ import inspect
 import json
 import logging
 import os
+import re
 import threading
 import time
 
@@ -23,13 +24,14 @@ from kiln import _native
 _MOST_LINES = 4096  # that report() keeps: an application may build programs without end
 
 _MADE = "_made_by_kiln"  # attribute of a pyopencl.Program
+_ORDER = "_order_by_kiln"  # likewise: gives its kernels' names, in the driver's order for the text
 
 _log = logging.getLogger(__name__)
 _lock = threading.Lock()
 _adapter = None  # of the last install()
 _is_installed = False
-_original = None  # pyopencl's own Program.build, while _replacement stands for it
-_replacement = None
+_originals = {}  # pyopencl's own methods of Program, while _replacements stand for them
+_replacements = {}
 
 
 class _Passed(Exception):
@@ -62,7 +64,9 @@ class _Adapter:
             _log.warning("kiln: %s; programs are built as without Kiln", fault)
 
     def find(self, program, given, line):
-        """The program that stands for a pyopencl.Program; None, with a reason, if there is none.
+        """What stands for a pyopencl.Program, and a function that gives the names of its kernels.
+
+        Returns None twice, with a reason, if there is none.
 
         given: returns the options and devices that it is built with.
 
@@ -72,7 +76,7 @@ class _Adapter:
             return self._find(program, given, line)
         except _Built as passed:
             line["reason"] = str(passed)
-            return None
+            return None, None
         except (_Passed, _native.Error) as fault:
             line["reason"] = str(fault)
         except Exception as fault:  # pylint: disable=broad-except
@@ -80,7 +84,7 @@ class _Adapter:
         if self._strict:
             line["outcome"] = "refused"
             raise _native.Error(line["reason"])
-        return None
+        return None, None
 
     def _find(self, program, given, line):
         # These attributes and _process_build_options are PyOpenCL's own, and may change: that is
@@ -103,14 +107,30 @@ class _Adapter:
         source = program._source
         if isinstance(source, str):
             source = source.encode("utf-8")
-        line["program"] = self._kiln.recorded_name(source, words)
-        outcome, made = self._kiln.load(
-            line["program"], self._device(device.int_ptr), context.int_ptr, self._overlay,
+        name = line["program"] = self._kiln.recorded_name(source, words)
+        outcome, made, variant = self._kiln.load(
+            name, self._device(device.int_ptr), context.int_ptr, self._overlay,
             lambda pointer: self._cl._Program.from_int_ptr(pointer, True),
             _native.REQUIRED.get(self._strict, 0))
         line.update(outcome)
         line["outcome"] = "compiled" if line["rung"] in _native.COMPILED else "served"
-        return made
+        return made, functools.partial(self._kernel_names, name, variant, context, source, words)
+
+    def _kernel_names(self, name, variant, context, source, words):
+        """The driver's order of a program from source; None if nobody knows it."""
+        names = self._kiln.kernels(name, variant)
+        if len(names) < 2 or names != sorted(names):
+            return names
+        # Packs of before have the names sorted, which only the text can confirm.
+        text = source.decode("utf-8", "replace")
+        written = re.findall(r"\b(?:__)?kernel\b[^;{}]*?\bvoid\s+(\w+)\s*\(", text)
+        if [word for word in dict.fromkeys(written) if word in names] == names:
+            return names
+        if self._strict:
+            return None
+        built = self._cl._Program(context, source)  # pylint: disable=protected-access
+        built._build(words, None)  # pylint: disable=protected-access
+        return built.get_info(self._cl.program_info.KERNEL_NAMES).split(";")
 
     def dry_run(self, context):
         """What dry_run() gives."""
@@ -162,11 +182,55 @@ def _forget(program):
     """Makes a program that find() gave one of source again, since its options may be others."""
     # Not by getattr(): what a pyopencl.Program lacks it looks for among the driver's kernels.
     made = vars(program).pop(_MADE, None)
+    vars(program).pop(_ORDER, None)
     if made is not None and vars(program).get("_prg") is made:
         program._prg = None  # pylint: disable=protected-access
 
 
-def _replace(original):
+def _order_of(program):
+    """The names of a program's kernels; None if it is not of a pack, or if nobody knows the order."""
+    made = vars(program).get(_MADE)
+    order = vars(program).get(_ORDER)
+    return order() if made is not None and vars(program).get("_prg") is made else None
+
+
+def _replace_all_kernels(original):
+    """pyopencl.Program.all_kernels in the order that the driver gives for the text."""
+
+    @functools.wraps(original)
+    def all_kernels(self):
+        kernels, names = original(self), _order_of(self)
+        place = {name: at for at, name in enumerate(names or [])}
+        return sorted(kernels, key=lambda kernel: place.get(kernel.function_name, len(place)))
+
+    return all_kernels
+
+
+def _in_order(program, answer):
+    """The driver's answer for the names of a program's kernels, likewise."""
+    names = _order_of(program)
+    return ";".join(names) if names and set(names) == set(answer.split(";")) else answer
+
+
+def _replace_get_info(original):
+    """pyopencl.Program.get_info."""
+
+    @functools.wraps(original)
+    def get_info(self, arg):
+        import pyopencl  # pylint: disable=import-outside-toplevel
+
+        answer = original(self, arg)
+        return _in_order(self, answer) if arg == pyopencl.program_info.KERNEL_NAMES else answer
+
+    return get_info
+
+
+def _replace_kernel_names(original):
+    """pyopencl.Program.kernel_names, a property that keeps PyOpenCL's own get_info."""
+    return property(lambda self: _in_order(self, original.fget(self)))
+
+
+def _replace_build(original):
     """pyopencl.Program.build with the pack before it.
 
     Not its cache's function, which is called neither with PYOPENCL_NO_CACHE nor by later versions
@@ -189,11 +253,11 @@ def _replace(original):
         line = {"schema": 1, "program": "", "outcome": "passed", "rung": "", "reason": "", "nearest": None,
                 "milliseconds": 0.0}
         try:
-            made = adapter.find(self, given, line)
+            made, order = adapter.find(self, given, line)
             if made is None:
                 return original(self, *arguments, **keywords)
             self._prg = made  # pylint: disable=protected-access
-            vars(self)[_MADE] = made
+            vars(self)[_MADE], vars(self)[_ORDER] = made, order
             return self
         finally:
             line["milliseconds"] = round(1000 * (time.perf_counter() - start), 3)
@@ -223,32 +287,36 @@ def install(pack, overlay=None, report=None, strict=False, shared=None):
         raise ValueError("overlay and shared are two places for the same")
     if strict not in (False, True, *_native.REQUIRED):
         raise ValueError(f"strict={strict!r}: expected False, True, 'exact' or 'final'")
-    global _adapter, _is_installed, _original, _replacement  # pylint: disable=global-statement
+    global _adapter, _is_installed  # pylint: disable=global-statement
     # The application may change its folder.
     places = [None if place is None else os.path.abspath(place)
               for place in (pack, overlay, report, shared)]
     made = _Adapter(pyopencl._cl, *places, strict)  # pylint: disable=protected-access
     with _lock:
         _adapter, _is_installed = made, True
-        if _replacement is None:
-            _original = pyopencl.Program.build
-            _replacement = _replace(_original)
-            pyopencl.Program.build = _replacement
+        for name, replace in (("build", _replace_build), ("all_kernels", _replace_all_kernels),
+                              ("get_info", _replace_get_info),
+                              ("kernel_names", _replace_kernel_names)):
+            if name not in _replacements and hasattr(pyopencl.Program, name):
+                _originals[name] = getattr(pyopencl.Program, name)
+                _replacements[name] = replace(_originals[name])
+                setattr(pyopencl.Program, name, _replacements[name])
 
 
 def uninstall():
     """Builds programs as without Kiln again; those that were loaded stay."""
-    global _is_installed, _original, _replacement  # pylint: disable=global-statement
+    global _is_installed  # pylint: disable=global-statement
     with _lock:
         _is_installed = False
-        if _replacement is None:
+        if not _replacements:
             return
         import pyopencl  # pylint: disable=import-outside-toplevel
 
         # Somebody else may have replaced it since: then ours stays below theirs, and does nothing.
-        if pyopencl.Program.build is _replacement:
-            pyopencl.Program.build = _original
-            _original = _replacement = None
+        for name in list(_replacements):
+            if getattr(pyopencl.Program, name) is _replacements[name]:
+                setattr(pyopencl.Program, name, _originals.pop(name))
+                del _replacements[name]
 
 
 def dry_run(context):

@@ -422,6 +422,7 @@ std::vector<std::string> kernels_of(const Object &program) {
     };
     if (std::any_of(program.devices.begin(), program.devices.end(), is_for)) names.push_back(name);
   }
+  if (driver().turns_kernels && program.from_binary) std::reverse(names.begin(), names.end());
   return names;
 }
 

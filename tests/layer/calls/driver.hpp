@@ -36,6 +36,7 @@ struct Driver {
   bool reads_quotes = true;       // of -I, so that it finds files
   bool takes_together = true;     // binaries of several devices
   bool joins_options = false;     // tells them without blanks
+  bool turns_kernels = false;     // of binaries: lists them in the opposite order
   bool gives_last_built = false;  // binaries of the last build's devices alone
   // Has sub-devices of the first device, and programs of the first device in their place.
   bool has_sub_devices = false;
