@@ -3,9 +3,10 @@
 #include "runtime/cached/cached_files.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
 #include <filesystem>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -35,6 +36,19 @@ const packs::BlobSource *code_of(const packs::Variant &variant) {
     if (*code) return &**code;
   }
   return nullptr;
+}
+
+// Returns the driver's number in a name of file_name(); nothing for other names.
+std::optional<std::uint64_t> driver_number_in(std::string_view name) {
+  constexpr std::size_t kDigits = 16;
+  constexpr std::string_view kSuffix = kPackSuffix;
+  if (name.size() < kDigits + kSuffix.size() || !name.ends_with(kSuffix)) return std::nullopt;
+  name.remove_suffix(kSuffix.size());
+  name.remove_prefix(name.size() - kDigits);
+  std::uint64_t number = 0;
+  const auto read = std::from_chars(name.data(), name.data() + name.size(), number, kDigits);
+  if (read.ec != std::errc() || read.ptr != name.data() + name.size()) return std::nullopt;
+  return number;
 }
 
 bool is_sound(const packs::Contents &contents, const std::string &name, const DriverKey &driver) {
@@ -145,12 +159,10 @@ packs::Result<std::vector<packs::Contents>> read_all_cached(const std::string &o
         packs::read_contents(pack, &contents).ok() && contents.programs.size() == 1 &&
         contents.targets.size() == 1;
     if (!is_read) continue;
-    constexpr std::size_t kDigits = 16;
+    const auto number = driver_number_in(name);
+    if (!number) continue;
     const std::string &key = contents.targets[0].key;
-    const std::size_t end = name.size() - std::string_view(kPackSuffix).size();
-    const DriverKey driver{
-        key, packs::xxh3(key),
-        std::strtoull(name.substr(end - kDigits, kDigits).c_str(), nullptr, kDigits)};
+    const DriverKey driver{key, packs::xxh3(key), *number};
     const std::string &program = contents.programs[0].name;
     if (name != file_name(program, driver) || !is_sound(contents, program, driver)) continue;
     all.push_back(std::move(contents));

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <utime.h>
 
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/source/whole_program.hpp"
 #include "tests/support/catch.hpp"
@@ -118,6 +119,22 @@ TEST_CASE("only one program with one binary of the device is taken", "[cached]")
   contents = program_of(kText);
   contents.programs.push_back(program_of("kernel void k() {}").programs[0]);
   CHECK_FALSE(write(contents));
+}
+
+TEST_CASE("files with other names than those of cached programs are passed over", "[cached]") {
+  const Overlay overlay;
+  const std::string key = driver(7).key;
+  const cached::DriverKey own{key, packs::xxh3(key), 7};
+  REQUIRE(cached::write_cached(overlay.path, own, program_of(kText)).ok());
+  const std::string whole = cached::file_name(overlay.name, own);
+  for (const std::string &name :
+       {std::string("cl-x.kiln"), std::string("cl-.kiln"), std::string("cl-0123456789abcde.kiln"),
+        "cl-+" + whole.substr(whole.size() - 20), "cl-" + std::string(16, 'x') + ".kiln"}) {
+    fs::copy_file(overlay.path + "/" + whole, overlay.path + "/" + name);
+  }
+  const auto all = cached::read_all_cached(overlay.path);
+  REQUIRE(all.ok());
+  CHECK(all->size() == 1);
 }
 
 TEST_CASE("files of other drivers stay until there is no room", "[cached]") {
