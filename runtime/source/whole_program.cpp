@@ -99,9 +99,94 @@ void each_word(std::string_view options, const TakeWord &take) {
 
 bool has_bare_dot(std::string_view options) {
   for (std::size_t at = 0; (at = options.find('.', at)) != std::string_view::npos; ++at) {
-    if (at == 0 || !is_word_character(options[at - 1])) return true;
+    const bool is_number =
+        at + 1 < options.size() && options[at + 1] >= '0' && options[at + 1] <= '9';
+    if (!is_number && (at == 0 || !is_word_character(options[at - 1]))) return true;
   }
   return false;
+}
+
+// What a ## joins: a parameter of its macro, or a token as it stands.
+struct Operand {
+  std::string_view token;
+  bool is_parameter = false;
+};
+using Chain = std::vector<Operand>;  // a##b##c
+
+// Returns the token at `at` of the code of a directive: a word or a number, a literal, ##, or one
+// character.
+std::string_view token_at(std::string_view code, std::size_t at) {
+  if (is_word_character(code[at])) return first_word(code.substr(at));
+  if (code.substr(at, 2) == "##") return code.substr(at, 2);
+  if (code[at] != '"' && code[at] != '\'') return code.substr(at, 1);
+  std::size_t end = at + 1;
+  while (end < code.size() && code[end] != code[at]) end += code[end] == '\\' ? 2 : 1;
+  return code.substr(at, end + 1 - at);
+}
+
+// Adds the chains of a macro's definition, from behind `define`.
+void add_chains(std::string_view code, std::vector<Chain> *chains) {
+  code.remove_prefix(first_word(code).size());  // the macro's name
+  std::unordered_set<std::string_view> parameters;
+  if (!code.empty() && code[0] == '(') {
+    const std::string_view list = code.substr(0, code.find(')'));
+    each_word(list, [&](std::string_view word) { parameters.insert(word); });
+    parameters.insert("__VA_ARGS__");
+    code.remove_prefix(list.size());
+  }
+  Chain chain;
+  bool joins = false;
+  for (std::size_t at = 0; at < code.size();) {
+    const std::string_view token = token_at(code, at);
+    at += token.size();
+    if (trimmed(token).empty()) continue;
+    if (token == "##") {
+      joins = true;
+      continue;
+    }
+    if (!joins) chain.clear();
+    chain.push_back({token, parameters.count(token) > 0});
+    if (joins) chains->push_back(chain);
+    joins = false;
+  }
+}
+
+// Returns whether the operands from `first` on can make the word, with `pieces` for parameters,
+// which may also be empty.
+bool makes(const Chain &chain, std::size_t first, std::string_view word, const Pieces &pieces) {
+  if (first == chain.size()) return word.empty();
+  const Operand &operand = chain[first];
+  if (!operand.is_parameter) {
+    return word.starts_with(operand.token) &&
+           makes(chain, first + 1, word.substr(operand.token.size()), pieces);
+  }
+  for (std::size_t size = 0; size <= word.size(); ++size) {
+    const bool is_piece = size == 0 || pieces.count(word.substr(0, size)) > 0;
+    if (is_piece && makes(chain, first + 1, word.substr(size), pieces)) return true;
+  }
+  return false;
+}
+
+// Returns whether the macros can make a word of kAssembly from `pieces` and from what they make.
+bool make_assembly(const std::vector<Chain> &chains, Pieces pieces) {
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const std::string_view word : kAssembly) {
+      for (std::size_t begin = 0; begin < word.size(); ++begin) {
+        for (std::size_t size = 1; size <= word.size() - begin; ++size) {
+          const std::string_view part = word.substr(begin, size);
+          if (pieces.count(part) > 0) continue;
+          const bool is_made = std::any_of(chains.begin(), chains.end(), [&](const Chain &chain) {
+            return makes(chain, 0, part, pieces);
+          });
+          if (is_made) pieces.insert(part);
+          grows = grows || is_made;
+        }
+      }
+    }
+  }
+  return std::any_of(std::begin(kAssembly), std::end(kAssembly),
+                     [&](std::string_view word) { return pieces.count(word) > 0; });
 }
 
 // Finds words by which a program depends on more than its text. `text` and `options` must stay.
@@ -114,7 +199,7 @@ class WordCheck {
     ScannedText scanned = scan(text_, see);
     each_word(options_, see);
     const bool has_dot = scanned.has_bare_dot || has_bare_dot(options_);
-    if (begins_ || has_dot) take_pieces();
+    if (begins_ || has_dot) take_pieces(scanned);
     reads_files_ = has_dot && has_assembly_;
     return scanned;
   }
@@ -137,8 +222,8 @@ class WordCheck {
     }
   }
 
-  // Whichever macro has the ##: a driver's headers may have one.
-  void take_pieces() {
+  // A driver's headers may have a macro with ##, by which odd words are made of any words.
+  void take_pieces(const ScannedText &scanned) {
     const Pieces &parts = all_parts();
     Pieces pieces;
     const TakeWord see = [&](std::string_view word) {
@@ -149,9 +234,14 @@ class WordCheck {
     const auto is_made = [&pieces](std::string_view word) { return is_made_of(word, pieces); };
     const auto *odd = std::find_if(std::begin(kOddWords), std::end(kOddWords), is_made);
     if (found_.empty() && odd != std::end(kOddWords)) found_ = *odd;
-    const bool has_pasting = text_.find("##") != text_.npos || options_.find("##") != text_.npos;
-    has_assembly_ = has_assembly_ || (has_pasting && std::any_of(std::begin(kAssembly),
-                                                                 std::end(kAssembly), is_made));
+    std::vector<Chain> chains;
+    if (options_.find("##") != options_.npos) chains = {{{"", true}, {"", true}}};
+    for (const LogicalLine &line : scanned.lines) {
+      const Directive directive = directive_of(line);
+      if (directive.name != "define" || line.code.find("##") == std::string::npos) continue;
+      add_chains(std::string_view(line.code).substr(directive.operands), &chains);
+    }
+    has_assembly_ = has_assembly_ || make_assembly(chains, std::move(pieces));
   }
 
   std::string_view text_, options_, found_;

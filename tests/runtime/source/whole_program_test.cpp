@@ -292,6 +292,27 @@ TEST_CASE("programs that begin alike and end otherwise have other names", "[sour
         name_of("#include \"x.h\"\rkernel void b() {}"));
 }
 
+TEST_CASE("## makes inline assembly only of what it joins", "[source]") {
+  const std::string dot = "int a, s, m, as, sm; constant struct { int x; } t = { .x = 1 };\n";
+  for (const char *text :
+       {"/* ## */\n", "// ## banner ##\n", "constant char c[] = \"##\";\n",
+        "#define NAME(x) prefix_##x\n", "#define NAME(x) x##_suffix\n", "#define N(a, b) a##_##b\n",
+        "#define N(x) #x \"##\"\n", "#define N a##b\n", "#define N(x) \"a\" \"##\" x\n",
+        "#define N(x) x /* ## */ x\n", "#define F(x, ...) f(x, ##__VA_ARGS__)\n"}) {
+    INFO(text);
+    CHECK(whole_program(text + dot, "").ok());
+  }
+  for (const char *text :
+       {"#define P(a, b) a##b\n", "#define P(a, b) a ## b\n", "#define P(a) a##m\n",
+        "#define P a##sm\n", "#define P(x) as##x\n", "#define P(x) a##x##m\n",
+        "#define P(a, b) a\\\n##b\n", "#define P(a, b) a#\\\n#b\n",
+        "#define P(x, ...) x##__VA_ARGS__\n", "#define A a##s\n#define P(x) x##m\n"}) {
+    INFO(text);
+    CHECK_FALSE(whole_program(text + dot, "").ok());
+  }
+  CHECK_FALSE(whole_program(dot, "-DP(a,b)=a##b").ok());
+}
+
 TEST_CASE("words that ## makes are found, whoever defines the macro with it", "[source]") {
   for (const char *text : {"#define P(a, b) a##b\nint t = P(__TI, ME__);\n",
                            "int t = P(__TI, ME__);\n", "#define P(a, b) a##b\nP(__has_, include)",
@@ -623,7 +644,8 @@ TEST_CASE("options have printable characters, blanks and line ends", "[source]")
 TEST_CASE("a dot behind a word in the options begins no assembler's directive", "[source]") {
   CHECK(whole_program("asm(\"nop\");", "-cl-std=CL1.2").ok());
   CHECK(whole_program("asm(\"nop\");", "-DA=1.5f").ok());
-  CHECK_FALSE(whole_program("asm(\"nop\");", "-DA=.5f").ok());
+  CHECK(whole_program("asm(\"nop\");", "-DA=.5f -DB=-.5f").ok());
+  CHECK_FALSE(whole_program("asm(\"nop\");", "-DA=.x").ok());
 }
 
 TEST_CASE("a SPIR-V module has at least a header, and its magic number", "[source]") {
