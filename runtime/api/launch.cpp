@@ -89,7 +89,7 @@ kiln_status kiln_kernel_create(kiln_program *program, const char *name, kiln_ker
                                kiln_error *error) {
   KILN_REQUIRE(program != nullptr && out != nullptr, error);
   auto *made = new kiln_kernel;
-  const Status e = create_kernel(program->program, name == nullptr ? "" : name, &made->kernel);
+  const Status e = create_kernel(program->program, name, &made->kernel);
   return hand_out(e, made, out, error);
 }
 

@@ -31,6 +31,12 @@ Status take_context(const kiln_loader_options &options, Loader *loader) {
   return {};
 }
 
+// NULL stands for any variant, "" for none: no variant has this name.
+Status check_variant(const char *program, const char *variant) {
+  if (variant == nullptr || *variant != '\0') return {};
+  return Status::error(Code::not_in_pack, {"program ", program, " has no variant \"\""});
+}
+
 // Adds Kiln's and the application's driver notes to the loader. Returns null, or what is wrong with
 // one of the application's notes.
 const char *read_notes(const kiln_loader_options &options, Loader *loader) {
@@ -190,6 +196,7 @@ kiln_status kiln_load(kiln_loader *loader, const char *program, const char *vari
                       kiln_program **out, kiln_report **report, kiln_error *error) {
   KILN_REQUIRE(loader != nullptr && program != nullptr && out != nullptr, error);
   if (Status e = check_flags("kiln_load", flags); !e.ok()) return report_error(e, error);
+  if (Status e = check_variant(program, variant); !e.ok()) return report_error(e, error);
   LoadResult result = loader->programs.load(program, variant == nullptr ? "" : variant, flags);
   if (report != nullptr) {
     *report = new kiln_report{std::move(result.report), std::move(result.choice), {}, {}};
@@ -203,6 +210,7 @@ kiln_status kiln_load_dry_run(kiln_loader *loader, const char *program, const ch
                               unsigned flags, kiln_report **report, kiln_error *error) {
   KILN_REQUIRE(loader != nullptr && program != nullptr && report != nullptr, error);
   if (Status e = check_flags("kiln_load_dry_run", flags); !e.ok()) return report_error(e, error);
+  if (Status e = check_variant(program, variant); !e.ok()) return report_error(e, error);
   LoadResult result =
       loader->programs.load(program, variant == nullptr ? "" : variant, flags | kDryRun);
   *report = new kiln_report{std::move(result.report), std::move(result.choice), {}, {}};

@@ -148,11 +148,10 @@ Status argument_failure(unsigned index, const Status &error) {
 Kernel::~Kernel() = default;
 Queue::~Queue() = default;
 
-Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::string &name,
-                     Kernel *out) {
+Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const char *name, Kernel *out) {
   const packs::KernelRefs kernels = program->variant.kernels();
   unsigned index = 0;
-  while (!name.empty() && index < kernels.size() && kernels[index].name() != name) ++index;
+  while (name != nullptr && index < kernels.size() && kernels[index].name() != name) ++index;
   if (index == kernels.size()) {
     return Status::error(Code::not_in_pack,
                          {"variant ", program->variant.name(), " has no kernel ", name});

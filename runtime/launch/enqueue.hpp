@@ -67,9 +67,8 @@ struct Kernel {
 // Asks the driver for the limits of a kernel that was built for the device.
 WorkGroupLimits query_limits(const Device &device, cl_kernel kernel);
 
-// Creates the kernel named `name`; an empty name takes the variant's first.
-Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::string &name,
-                     Kernel *out);
+// Creates the kernel named `name`; null takes the variant's first.
+Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const char *name, Kernel *out);
 
 // Sets an argument and remembers it for recordings. A null `value` is local memory.
 Status set_argument(Kernel *kernel, unsigned index, const void *value, std::size_t size,

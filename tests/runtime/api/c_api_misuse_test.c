@@ -32,11 +32,16 @@ static void test_unknown_names(void) {
   FAILS(kiln_load(loader, "scale", "impossible", 0, &program, NULL, &e), KILN_ERROR_REQUIREMENT,
         "cl_kiln_no_device_has_this");
   FAILS(kiln_load(loader, "scale", NULL, 1u << 30, &program, NULL, &e), KILN_ERROR_ARGUMENT, "");
+  FAILS(kiln_load(loader, "scale", "", 0, &program, NULL, &e), KILN_ERROR_NOT_IN_PACK,
+        "program scale has no variant \"\"");
+  FAILS(kiln_load_dry_run(loader, "scale", "", 0, &report, &e), KILN_ERROR_NOT_IN_PACK,
+        "program scale has no variant \"\"");
   CHECK(program == NULL && kiln_report_rung(report) == KILN_RUNG_ERROR);
   CHECK(kiln_report_reason(report, (kiln_rung)17, NULL) == NULL);
   kiln_report_release(report);
   SUCCEEDS(kiln_load(loader, "scale", "a_plain", 0, &program, NULL, &e));
   FAILS(kiln_kernel_create(program, "scales", &kernel, &e), KILN_ERROR_NOT_IN_PACK, "scales");
+  FAILS(kiln_kernel_create(program, "", &kernel, &e), KILN_ERROR_NOT_IN_PACK, "has no kernel");
   CHECK(kernel == NULL);
   CHECK(strcmp(kiln_program_name(program), "scale") == 0);
   CHECK(strcmp(kiln_program_variant(program), "a_plain") == 0);
