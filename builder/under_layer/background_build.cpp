@@ -77,8 +77,9 @@ BackgroundBuild::BackgroundBuild(const std::string &folder, bool is_shared)
 void BackgroundBuild::look() {
   const fs::file_time_type newest = newest_note(noted_);
   if (newest <= seen_) return;
-  seen_ = newest;
-  if (fork() == 0) execute(words_);
+  const pid_t child = fork();
+  if (child == 0) execute(words_);
+  if (child > 0) seen_ = newest;  // else the next look tries again
 }
 
 }  // namespace kiln::builder

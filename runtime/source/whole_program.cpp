@@ -115,7 +115,7 @@ using Chain = std::vector<Operand>;  // a##b##c
 
 // Returns the token at `at` of the code of a directive: a word or a number, a literal, ##, or one
 // character.
-std::string_view token_at(std::string_view code, std::size_t at) {
+std::string_view directive_token(std::string_view code, std::size_t at) {
   if (is_word_character(code[at])) return first_word(code.substr(at));
   if (code.substr(at, 2) == "##") return code.substr(at, 2);
   if (code[at] != '"' && code[at] != '\'') return code.substr(at, 1);
@@ -137,7 +137,7 @@ void add_chains(std::string_view code, std::vector<Chain> *chains) {
   Chain chain;
   bool joins = false;
   for (std::size_t at = 0; at < code.size();) {
-    const std::string_view token = token_at(code, at);
+    const std::string_view token = directive_token(code, at);
     at += token.size();
     if (trimmed(token).empty()) continue;
     if (token == "##") {
