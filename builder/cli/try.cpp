@@ -38,8 +38,8 @@ struct TryArguments : LayerArguments {  // the command alone
   bool json = false;
 };
 
-// What a run prints. The application writes to a file, so that a process that it leaves behind
-// keeps nobody waiting.
+// What a run prints. The application writes to a file: the end of a pipe would be awaited as long
+// as any process that the application leaves behind has it open.
 class Printed {
  public:
   // What is in the file is passed on to `to`, standard output or standard error.
