@@ -314,13 +314,10 @@ Status write(const BuildArguments &options, const std::vector<builder::DeviceInf
   builder::drop_other_mesas(devices, &*now);
   result->keep(*now);
   // Measurements outlive a build, unless their text has changed.
-  const std::size_t others = packs::keep_tunings_of(contents->programs, &now->tunings) +
-                             packs::keep_tunings_of(contents->programs, &contents->tunings);
-  if (others != 0) {
+  if (const std::size_t others = packs::merge_tunings(now->tunings, contents)) {
     complain(fmt::format("left out {}, of variants that have changed or are gone",
                          count(others, "measurement")));
   }
-  packs::merge_records(*now, contents);
   Status status = write_output(*contents, options.output, options.write);
   return status.ok() ? status : write_elsewhere(options, *contents, std::move(status));
 }
@@ -330,10 +327,7 @@ bool is_up_to_date(const BuildArguments &options, packs::Contents *earlier,
                    builder::BuildResult *result) {
   const bool anew = options.build.store.fresh || options.write.purpose;
   if (anew || result->compiled + result->stored + result->proven > 0) return false;
-  packs::Contents rows;
-  rows.tunings = earlier->tunings;
-  (void)packs::keep_tunings_of(result->contents.programs, &rows.tunings);
-  packs::merge_records(rows, &result->contents);
+  (void)packs::merge_tunings(earlier->tunings, &result->contents);
   return builder::same_contents(earlier, &result->contents);
 }
 

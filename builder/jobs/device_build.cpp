@@ -98,10 +98,7 @@ struct Planned {
     packs::Contents records;
     records.programs = base.programs;
     for (const packs::Contents *from : {&base, &earlier}) {
-      packs::Contents own;
-      own.tunings = from->tunings;
-      (void)packs::keep_tunings_of(base.programs, &own.tunings);
-      packs::merge_records(own, &records);
+      (void)packs::merge_tunings(from->tunings, &records);
       packs::keep_found(*from, {}, &records);
     }
     options.tunings = std::move(records.tunings);

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
 #include "kiln/packs/format.hpp"
 #include "kiln/packs/text.hpp"
+#include "packs/write/variants.hpp"
 
 namespace kiln::packs {
 namespace {
@@ -35,42 +35,13 @@ bool is_about_same_driver(KnownBad a, const KnownBad &b) {
   return a == b;
 }
 
-struct Named {
-  const Program *program;
-  const Variant *variant;
-};
+// Returns zeros if there is no variant of the note's names.
+Digest hash_in(const Variants &variants, const KnownBad &note) {
+  return variants.hash(note[NoteText::program], note[NoteText::variant]);
+}
 
-// The variants of some contents, by name and by hash.
-class Variants {
- public:
-  explicit Variants(const Contents &contents) {
-    for (const Program &program : contents.programs) {
-      for (const Variant &variant : program.variants) {
-        by_name_.insert({{program.name, variant.name}, variant.hash});
-        by_hash_[variant.hash].push_back({&program, &variant});
-      }
-    }
-  }
-
-  // The hash of the variant that a note names; nothing if there is none of the name.
-  std::optional<Digest> hash(const KnownBad &note) const {
-    const auto named = by_name_.find({note[NoteText::program], note[NoteText::variant]});
-    return named == by_name_.end() ? std::nullopt : std::optional(named->second);
-  }
-
-  const std::vector<Named> &with(const Digest &hash) const {
-    static const std::vector<Named> kNone;
-    const auto found = by_hash_.find(hash);
-    return found == by_hash_.end() ? kNone : found->second;
-  }
-
- private:
-  std::map<std::pair<std::string_view, std::string_view>, Digest> by_name_;
-  std::map<Digest, std::vector<Named>> by_hash_;
-};
-
-void add_for(const std::vector<Named> &variants, KnownBad note, Contents *contents) {
-  for (const Named &named : variants) {
+void add_for(const std::vector<NamedVariant> &variants, KnownBad note, Contents *contents) {
+  for (const NamedVariant &named : variants) {
     note[NoteText::program] = named.program->name;
     note[NoteText::variant] = named.variant->name;
     add_found(note, contents);
@@ -102,8 +73,8 @@ bool is_about(const KnownBad &note, const Target &target, const Binary &binary) 
          is_between(target.compiler, note, NoteText::compiler_from, NoteText::compiler_below);
 }
 
-bool is_compared_for_all(const std::vector<Named> &variants, const Finish &finish) {
-  return std::all_of(variants.begin(), variants.end(), [&](const Named &named) {
+bool is_compared_for_all(const std::vector<NamedVariant> &variants, const Finish &finish) {
+  return std::all_of(variants.begin(), variants.end(), [&](const NamedVariant &named) {
     return is_compared(*named.program, *named.variant, finish);
   });
 }
@@ -146,14 +117,14 @@ void add_found(KnownBad note, Contents *contents) {
 
 void keep_found(const Contents &earlier, const std::vector<Judged> &judged, Contents *contents) {
   if (std::none_of(earlier.known_bad.begin(), earlier.known_bad.end(), is_by_build)) return;
-  const Variants then(earlier), now(*contents);
+  const Variants then(earlier.programs), now(contents->programs);
   for (const KnownBad &note : earlier.known_bad) {
-    const auto hash = is_by_build(note) ? then.hash(note) : std::nullopt;
-    if (!hash) continue;
+    const Digest hash = is_by_build(note) ? hash_in(then, note) : Digest{};
+    if (hash == Digest{}) continue;
     const bool is_judged = std::any_of(judged.begin(), judged.end(), [&](const Judged &one) {
-      return one.variant == *hash && is_about_same_driver(one.note, note);
+      return one.variant == hash && is_about_same_driver(one.note, note);
     });
-    if (!is_judged) add_for(now.with(*hash), note, contents);
+    if (!is_judged) add_for(now.with(hash), note, contents);
   }
 }
 
@@ -162,12 +133,12 @@ void settle_found(Contents *contents, std::vector<MergeChoice> *choices) {
   std::copy_if(contents->known_bad.begin(), contents->known_bad.end(), std::back_inserter(notes),
                is_by_build);
   if (notes.empty()) return;
-  const Variants variants(*contents);
+  const Variants variants(contents->programs);
   std::multimap<Digest, const KnownBad *> by_hash;
   for (const KnownBad &note : notes) {
-    if (const auto hash = variants.hash(note)) {
-      add_for(variants.with(*hash), note, contents);
-      by_hash.emplace(*hash, &note);
+    if (const Digest hash = hash_in(variants, note); hash != Digest{}) {
+      add_for(variants.with(hash), note, contents);
+      by_hash.emplace(hash, &note);
     }
   }
   for (Target &target : contents->targets) {

@@ -12,6 +12,7 @@
 #include "kiln/packs/members.hpp"
 #include "kiln/packs/text.hpp"
 #include "packs/write/record_rows.hpp"
+#include "packs/write/variants.hpp"
 
 namespace kiln::packs {
 namespace {
@@ -532,7 +533,8 @@ std::size_t remove_all_but_additions(const Contents &base, Contents *contents) {
   // Default tunings, which name no device, are dropped, too: what one device measures need not hold
   // for the others.
   std::erase_if(contents->tunings, [](const Tuning &row) { return row.profile.empty(); });
-  (void)keep_tunings_of(base.programs, &contents->tunings);
+  contents->programs = base.programs;
+  (void)merge_tunings({}, contents);
   contents->known_bad.clear();
   contents->known_bad_version = 0;
   contents->programs.clear();
@@ -599,30 +601,23 @@ void unite_tunings(const std::vector<Tuning> &from, std::vector<Tuning> *into) {
 
 }  // namespace
 
-void merge_records(const Contents &from, Contents *into) {
-  unite_tunings(from.tunings, &into->tunings);
-}
-
-std::size_t keep_tunings_of(const std::vector<Program> &programs, std::vector<Tuning> *tunings) {
-  const VariantHashes hashes(programs);
-  std::map<Digest, std::pair<const Program *, const Variant *>> by_hash;
-  for (const Program &program : programs) {
-    for (const Variant &variant : program.variants) {
-      by_hash.emplace(variant.hash, std::pair(&program, &variant));
-    }
-  }
-  const std::size_t others = std::erase_if(
-      *tunings, [&](const Tuning &row) { return by_hash.count(row.variant_hash) == 0; });
-  for (Tuning &row : *tunings) {
-    const auto found = by_hash.find(row.variant_hash);
-    if (hashes.of(row) != row.variant_hash) {  // the variant has another name here
-      row.program = found->second.first->name;
-      row.variant = found->second.second->name;
-    }
-  }
+std::size_t merge_tunings(const std::vector<Tuning> &from, Contents *into) {
+  const Variants variants(into->programs);
   std::vector<Tuning> kept;
-  unite_tunings(*tunings, &kept);
-  *tunings = std::move(kept);
+  std::size_t others = 0;
+  for (const std::vector<Tuning> *side : {&std::as_const(into->tunings), &from}) {
+    std::vector<Tuning> rows = *side;
+    others += std::erase_if(
+        rows, [&](const Tuning &row) { return variants.with(row.variant_hash).empty(); });
+    for (Tuning &row : rows) {
+      if (variants.hash(row.program, row.variant) == row.variant_hash) continue;
+      const NamedVariant &named = variants.with(row.variant_hash).front();
+      row.program = named.program->name;  // the variant has another name here
+      row.variant = named.variant->name;
+    }
+    unite_tunings(rows, &kept);
+  }
+  into->tunings = std::move(kept);
   return others;
 }
 
@@ -663,10 +658,10 @@ Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *cho
   (void)unite(targets, &into->targets, &Target::key, [&](const Target &a, Target *b) {
     return merge_target(a, b, &chosen);  // cannot fail
   });
-  merge_records(from, into);
-  const VariantHashes hashes(into->programs);
+  unite_tunings(from.tunings, &into->tunings);
+  const Variants variants(into->programs);
   std::erase_if(into->tunings, [&](const Tuning &row) {
-    const Digest packed = hashes.of(row);
+    const Digest packed = variants.hash(row.program, row.variant);
     return packed != Digest{} && packed != row.variant_hash;
   });
   merge_known_bad(from, into);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "packs/write/variants.hpp"
+
 namespace kiln::packs {
 namespace {
 
@@ -17,20 +19,6 @@ std::vector<const Record *> sorted(const std::vector<Record> &records) {
 }
 
 }  // namespace
-
-VariantHashes::VariantHashes(const std::vector<Program> &programs) {
-  for (const Program &program : programs) {
-    for (const Variant &variant : program.variants) {
-      hashes_.emplace(std::pair(std::string_view(program.name), std::string_view(variant.name)),
-                      &variant.hash);
-    }
-  }
-}
-
-Digest VariantHashes::of(const Tuning &tuning) const {
-  const auto found = hashes_.find({tuning.program, tuning.variant});
-  return found == hashes_.end() ? Digest{} : *found->second;
-}
 
 RowTexts::RowTexts(const Contents &contents) {
   for (const Tuning &t : contents.tunings) {
@@ -89,11 +77,11 @@ flatbuffers::Offset<flatbuffers::Vector<const fb::Tuning *>> add_tunings(
 
 flatbuffers::Offset<flatbuffers::Vector<const fb::Hash *>> add_tuned_variants(
     const Contents &contents, flatbuffers::FlatBufferBuilder *root) {
-  const VariantHashes packed(contents.programs);
+  const Variants packed(contents.programs);
   std::vector<fb::Hash> rows;
   bool has_others = false;
   for (const Tuning *t : sorted(contents.tunings)) {
-    const bool is_other = t->variant_hash != packed.of(*t);
+    const bool is_other = t->variant_hash != packed.hash(t->program, t->variant);
     rows.push_back(to_hash(is_other ? t->variant_hash : Digest{}));
     has_others = has_others || (is_other && t->variant_hash != Digest{});
   }

@@ -5,7 +5,6 @@
 #include <map>
 #include <string_view>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "kiln/packs/contents.hpp"
@@ -21,18 +20,6 @@ inline auto place_of(const Tuning &t) {
   return std::tie(t.program, t.variant, t.kernel, t.size_class, t.profile, t.family, t.model,
                   t.key_hash);
 }
-
-// The hashes of variants by their names. A view of the programs, which must outlive it.
-class VariantHashes {
- public:
-  explicit VariantHashes(const std::vector<Program> &programs);
-
-  // Returns zeros if there is no variant of the tuning's names.
-  Digest of(const Tuning &tuning) const;
-
- private:
-  std::map<std::pair<std::string_view, std::string_view>, const Digest *> hashes_;
-};
 
 // The texts of all rows, each once and in order. Views of the contents, which must outlive them.
 class RowTexts {

@@ -263,34 +263,25 @@ TEST_CASE("only tunings of a text that the packed variants have count", "[record
 }
 
 TEST_CASE("tunings follow a variant to another name, and go with its text", "[records]") {
-  std::vector<Program> programs = {{"blur", "", {kWide}}};
-  programs[0].variants[0].name = "renamed";
+  Contents into;
+  into.programs = {{"blur", "", {kWide}}};
+  into.programs[0].variants[0].name = "renamed";
   Tuning renamed = measured(kWide.hash);
   renamed.variant = "renamed";
-  std::vector<Tuning> rows{measured(kWide.hash)};
-  CHECK(keep_tunings_of(programs, &rows) == 0);
-  CHECK(rows == std::vector<Tuning>{renamed});
-  CHECK(keep_tunings_of(programs, &rows) == 0);
-  CHECK(rows == std::vector<Tuning>{renamed});
+  CHECK(merge_tunings({measured(kWide.hash)}, &into) == 0);
+  CHECK(into.tunings == std::vector<Tuning>{renamed});
+  CHECK(merge_tunings(into.tunings, &into) == 0);
+  CHECK(into.tunings == std::vector<Tuning>{renamed});
   // Of rows that come to one place the better one is kept.
   renamed.samples = 31;
-  rows = {measured(kWide.hash), renamed};
-  CHECK(keep_tunings_of(programs, &rows) == 0);
-  CHECK(rows == std::vector<Tuning>{renamed});
-  rows = {measured(name_of("another text")), measured({})};
-  CHECK(keep_tunings_of(programs, &rows) == 2);
-  CHECK(rows.empty());
+  CHECK(merge_tunings({measured(kWide.hash), renamed}, &into) == 0);
+  CHECK(into.tunings == std::vector<Tuning>{renamed});
+  // Rows of other texts go, on both sides.
+  into.tunings = {measured(name_of("another text"))};
+  CHECK(merge_tunings({measured({})}, &into) == 2);
+  CHECK(into.tunings.empty());
   // Of two variants with one text the one of the row's name keeps it.
-  programs[0].variants.push_back(kWide);
-  rows = {measured(kWide.hash)};
-  CHECK(keep_tunings_of(programs, &rows) == 0);
-  CHECK(rows == std::vector<Tuning>{measured(kWide.hash)});
-}
-
-TEST_CASE("records alone can be merged", "[records]") {
-  Contents into = bare_sample();
-  merge_records(records_sample(), &into);
-  CHECK(written(into) == written(records_sample()));
-  merge_records(into, &into);
-  CHECK(written(into) == written(records_sample()));
+  into.programs[0].variants.push_back(kWide);
+  CHECK(merge_tunings({measured(kWide.hash)}, &into) == 0);
+  CHECK(into.tunings == std::vector<Tuning>{measured(kWide.hash)});
 }

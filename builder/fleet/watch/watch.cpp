@@ -62,8 +62,7 @@ struct Outcome {
 
 // Adds what another pack has for the programs of `contents`: binaries and measurements.
 void add_of_same_programs(packs::Contents pack, packs::Contents *contents) {
-  (void)packs::keep_tunings_of(contents->programs, &pack.tunings);
-  packs::merge_records(pack, contents);
+  (void)packs::merge_tunings(pack.tunings, contents);
   (void)packs::remove_all_but_additions(*contents, &pack);
   (void)packs::merge(pack, contents);  // targets alone: cannot fail
 }

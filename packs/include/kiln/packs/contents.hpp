@@ -292,10 +292,11 @@ struct MergeChoice {
 // is kept. If they differ in anything else (a target's facts, a variant's IL, a log), one side
 // is kept by a total order, so that any order of merging gives the same pack, byte for byte, if
 // each blob is stored in one form in all packs. A program's hints (preferred, baseline, sizes)
-// come from one side, the one with more of them. Tunings are merged by merge_records(), and
-// those of other texts than the merged variants' removed. Of the known-bad notes, those of the
-// later version are kept; of equal versions, all; what builds found is united, and settled by
-// settle_found(). Adds the choices to `choices`, if that is not null.
+// come from one side, the one with more of them. Tunings are united, also of
+// variants that neither has; those of other texts than the merged variants' are removed. Of two for
+// one place the one whose variant's hash is known is kept, then as merge_tunings() does. Of the
+// known-bad notes, those of the later version are kept; of equal versions, all; what builds found
+// is united, and settled by settle_found(). Adds the choices to `choices`, if that is not null.
 Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *choices = nullptr);
 
 // Removes from `contents` everything but what a device may add to `base`: tunings of the base's
@@ -311,13 +312,10 @@ Contents take_out_unproven(bool all, Contents *contents);
 // Removes from `held` what `contents` has with a proof.
 void drop_proven(const Contents &contents, Contents *held);
 
-// Keeps the tunings of variants of `programs`, by hash, and gives them the names that the variants
-// have there. Removes all others, and returns their number.
-std::size_t keep_tunings_of(const std::vector<Program> &programs, std::vector<Tuning> *tunings);
-
-// Unites only the tunings. Of two for one kernel, size class and device, keeps the one
-// whose variant's hash is known, then the one with more samples, then the one with the smaller
-// spread, then the first in a total order.
-void merge_records(const Contents &from, Contents *into);
+// Unites the tunings of both that are of variants of `into`, by hash, under the variants' names
+// there. Removes all others, and returns their number. Of two for one kernel, size class and
+// device, keeps the one with more samples, then the one with the smaller spread, then the first in
+// a total order.
+std::size_t merge_tunings(const std::vector<Tuning> &from, Contents *into);
 
 }  // namespace kiln::packs
