@@ -23,7 +23,8 @@ FRESH = Path(__file__).with_name("fresh.py")
 CANNOT = 69
 OWN = re.compile(r"(\./bootstrap\.sh|cmake -|ctest -|pip install|apt install)")
 PLACEHOLDER = re.compile(r"(?<![\w$./-])[A-Z]{3,}(?![\w=])|_MACHINE|\$ANDROID")
-README, GUIDE, RELEASING = "README.md", "CONTRIBUTING.md", "docs/RELEASING.md"
+README, GUIDE = "README.md", "CONTRIBUTING.md"
+INSTALL, RELEASING = "docs/install.md", "docs/RELEASING.md"
 # A user is asked whether to install; here nobody answers. The compiler cache is all that is installed
 # besides, since each scene builds Kiln.
 BEGIN = """set -ex
@@ -44,11 +45,11 @@ class Scene:
 SCENES = {
     "install": (
         Scene(((README, "./bootstrap.sh demo"),), after="test -s build/demo/contact-sheet.png"),
-        Scene(((README, "--target package"),), before="apt-get install dpkg-dev file",
+        Scene(((INSTALL, "--target package"),), before="apt-get install dpkg-dev file",
               after="cd /; kiln --version; kiln fleet --help >/dev/null; python3 -c 'import kiln'"),
-        Scene(((README, "cmake --install build/release"),),
+        Scene(((INSTALL, "cmake --install build/release"),),
               after="cd /; kiln --version; ls /usr/local/include/kiln/kiln.h"),
-        Scene((("docs/use/pyopencl.md", "./bootstrap.sh build"), (README, "pip install ."),),
+        Scene((("docs/use/pyopencl.md", "./bootstrap.sh build"), (INSTALL, "pip install ."),),
               before="apt-get install python3-venv; python3 -m venv /root/v; . /root/v/bin/activate",
               after="cd /; python3 -m kiln --version; python3 -c 'import kiln'"),
     ),
@@ -58,7 +59,7 @@ SCENES = {
                ("docs/use/layer.md", "-R own_binaries"), (RELEASING, "./bootstrap.sh build"),
                (RELEASING, "source_tarball")),
               before="apt-get install dpkg-dev file; ./bootstrap.sh quick"),
-        Scene(((README, "./bootstrap.sh release"),), after="ls dist/*.tar.zst dist/*.whl"),
+        Scene(((INSTALL, "./bootstrap.sh release"),), after="ls dist/*.tar.zst dist/*.whl"),
     ),
 }
 TEST, LAB = "./bootstrap.sh test", "./bootstrap.sh lab"

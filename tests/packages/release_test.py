@@ -46,8 +46,8 @@ ACTION = SOURCE / ".github/actions/kiln/action.yml"
 
 
 def promised():
-    """The oldest glibc that README.md names."""
-    text = (SOURCE / "README.md").read_text(encoding="utf-8")
+    """The oldest glibc that install.md names."""
+    text = (SOURCE / "docs/install.md").read_text(encoding="utf-8")
     return tuple(map(int, re.search(r"glibc (\d+)\.(\d+)", text).groups()))
 
 
