@@ -13,6 +13,7 @@ import hashlib
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sysconfig
 import tempfile
@@ -44,7 +45,8 @@ def version():
 def _build(folder):
     """Builds what the wheel has in the folder, which is configured first if it is new."""
     if not (folder / "CMakeCache.txt").is_file():
-        _cmake("-S", SOURCE, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", "-DKILN_INSTALL=ON",
+        ninja = ("-G", "Ninja") if shutil.which("ninja") else ()  # CMake's default needs make
+        _cmake(*ninja, "-S", SOURCE, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", "-DKILN_INSTALL=ON",
                "-DKILN_BUILD_TESTS=OFF", "-DKILN_STATIC_DEPENDENCIES=ON", "-DKILN_UNITY_BUILD=ON")
     _cmake("--build", folder, "--parallel", os.cpu_count() or 1)
 
