@@ -7,7 +7,7 @@
 #   extern const unsigned char name_data[];
 #   extern const size_t name_size;
 # for kiln_pack_open_memory(name_data, name_size, &pack, &error). Both symbols are
-# hidden: seen inside of TARGET alone. GCC and Clang, for ELF (Linux, Android), Mach-O and PE (MinGW).
+# hidden: seen inside of TARGET alone. STUBS of the pack must have another name than name.h. GCC and Clang, for ELF (Linux, Android), Mach-O and PE (MinGW).
 function(kiln_embed_pack target pack)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "SYMBOL" "")
   if(NOT "${arg_SYMBOL}" MATCHES "^[A-Za-z_][A-Za-z0-9_]*$" OR arg_UNPARSED_ARGUMENTS)
@@ -17,7 +17,20 @@ function(kiln_embed_pack target pack)
   if(MSVC)
     message(FATAL_ERROR "kiln_embed_pack(${target}): needs GCC or Clang")
   endif()
+  # Of two headers with one name the compiler takes the first, without a word.
+  get_target_property(symbols ${target} KILN_SYMBOLS)
+  if(arg_SYMBOL IN_LIST symbols)
+    message(FATAL_ERROR "kiln_embed_pack(${target} ${pack}): ${target} has another pack with SYMBOL "
+      "${arg_SYMBOL}")
+  endif()
+  set_property(TARGET ${target} APPEND PROPERTY KILN_SYMBOLS ${arg_SYMBOL})
   if(TARGET ${pack})
+    get_target_property(stubs ${pack} KILN_STUBS)
+    get_filename_component(stubs "${stubs}" NAME)
+    if(stubs STREQUAL "${arg_SYMBOL}.h")
+      message(FATAL_ERROR "kiln_embed_pack(${target} ${pack}): SYMBOL ${arg_SYMBOL} writes ${stubs}, "
+        "as STUBS of ${pack} does: name one of them otherwise")
+    endif()
     add_dependencies(${target} ${pack})
     get_target_property(pack ${pack} KILN_PACK)
   endif()

@@ -161,6 +161,10 @@ refuse("MANIFEST or SOURCES is wanted" "-DWRONG=DEVICES\\;x")
 refuse("OPTIONS, INCLUDE_DIRS and PROGRAM are for SOURCES" "-DWRONG=MANIFEST\\;a.toml\\;PROGRAM\\;x")
 refuse("unknown arguments PURPOSE" "-DWRONG=SOURCES\\;a.cl\\;PROGRAM\\;x\\;PURPOSE")
 refuse("EMBED nowhere: there is no such target" "-DWRONG=SOURCES\\;a.cl\\;EMBED\\;nowhere")
+refuse("SYMBOL wrong writes wrong.h, as STUBS of wrong does"
+  "-DWRONG=SOURCES\\;${kernels}/twice.cl\\;STUBS\\;wrong.h\\;EMBED\\;use_c")
+refuse("use_c has another pack with SYMBOL wrong"
+  "-DWRONG=SOURCES\\;${kernels}/twice.cl\\;EMBED\\;use_c" -DTWICE=ON)
 file(WRITE ${WORK}/without_clang "#!/bin/sh\nKILN_CLANG=/nowhere exec '${kiln}' \"$@\"\n")
 file(CHMOD ${WORK}/without_clang PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 refuse("cannot compile kernels \\(5\\): error: no clang and llvm-spirv"
