@@ -10,6 +10,14 @@
 
 namespace kiln::builder {
 
+std::filesystem::path normal_path(const std::filesystem::path &path) {
+  std::filesystem::path normal = path.lexically_normal();
+  std::error_code error;
+  const bool is_other =
+      std::filesystem::exists(path, error) && !std::filesystem::equivalent(path, normal, error);
+  return is_other ? path : normal;
+}
+
 // A stream opens a file by its name alone, so the file is opened twice.
 std::ifstream open_file(const std::filesystem::path &path) {
   std::ifstream file;

@@ -12,6 +12,10 @@
 
 namespace kiln::builder {
 
+// Returns the path without "." and ".."; unchanged if the file system takes ".." otherwise, since a
+// symbolic link stands before it.
+std::filesystem::path normal_path(const std::filesystem::path &path);
+
 // Opens a regular file to read it. If it is not open, errno is as after packs::open_at().
 std::ifstream open_file(const std::filesystem::path &path);
 

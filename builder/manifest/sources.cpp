@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "builder/base/whole_file.hpp"
 #include "builder/manifest/manifest.hpp"
 #include "builder/manifest/toml_reader.hpp"
 #include "runtime/source/build_options.hpp"
@@ -19,7 +20,7 @@ namespace fs = std::filesystem;
 fs::path whole(const fs::path &path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
-  return (error ? path : absolute).lexically_normal();
+  return normal_path(error ? path : absolute);
 }
 
 fs::path common_folder(const std::vector<fs::path> &files) {
@@ -50,7 +51,8 @@ std::string toml_text(const nlohmann::json &value) {
 }  // namespace
 
 fs::path path_for_sources(const Sources &sources) {
-  return (shown(common_folder(sources.files)) / "arguments").lexically_normal();
+  const fs::path folder = normal_path(shown(common_folder(sources.files)));
+  return folder == "." ? "arguments" : folder / "arguments";
 }
 
 Result<Manifest> manifest_of(const Sources &sources) {

@@ -282,7 +282,7 @@ std::filesystem::path TableReader::resolve(const Located<std::string> &given) co
                        : expected_one_of(root, names));
   }
   document_.used_roots.insert(root);
-  return (found->second / path).lexically_normal();
+  return normal_path(found->second / path);
 }
 
 std::pair<std::string, std::string> root_and_path(const std::string &path) {

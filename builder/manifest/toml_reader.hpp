@@ -26,6 +26,7 @@
 #endif
 #include <toml++/toml.h>
 
+#include "builder/base/whole_file.hpp"
 #include "runtime/source/source_error.hpp"
 
 namespace kiln::builder {
@@ -111,7 +112,7 @@ class TableReader {
   std::filesystem::path folder(const Located<std::string> &path) const;
   // Returns a relative path in the manifest's folder, normalised.
   std::filesystem::path below_manifest(const std::filesystem::path &path) const {
-    return (document_.folder / path).lexically_normal();
+    return normal_path(document_.folder / path);
   }
 
   [[noreturn]] void missing(const std::string &key, const std::string &expected) const;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
+#include "builder/base/whole_file.hpp"
 #include "builder/manifest/variant.hpp"
 
 namespace kiln::builder {
@@ -51,7 +52,7 @@ std::vector<fs::path> matching_files(const TableReader &table, const Located<std
   std::error_code error;
   for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error)) {
     const fs::path name = i->path().filename();
-    const fs::path file = (folder / name).lexically_normal();
+    const fs::path file = normal_path(folder / name);
     if (fnmatch(pattern.filename().c_str(), name.c_str(), FNM_PERIOD) != 0) continue;
     std::error_code ignored;  // skips entries whose type is unknown, such as dangling links
     if (i->is_regular_file(ignored) && taken.count(file) == 0) found.push_back(file);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/manifest/manifest.hpp"
 
+#include "builder/manifest/sources.hpp"
 #include "builder/problem/program_shape.hpp"
 #include "runtime/identity/requirements.hpp"
 #include "tests/support/catch.hpp"
@@ -275,6 +276,32 @@ TEST_CASE("A manifest is read from the disk, and one that is not there is an err
   REQUIRE_FALSE(missing.ok());
   CHECK(missing.status().message == (folder.path() / "n.toml").string() +
                                         ": error: cannot be read: No such file or directory\n");
+}
+
+TEST_CASE("'..' behind a symbolic link is what the file system makes of it") {
+  const kiln::test::TemporaryFolder folder;
+  const auto wanted = folder.write("far/a.cl", "");
+  std::filesystem::create_directory(folder.path() / "far/kernels");
+  std::filesystem::create_directory_symlink("far/kernels", folder.path() / "near");
+  const auto source_in = [](const std::filesystem::path &path) {
+    const auto manifest = read_manifest(path);
+    INFO(manifest.status().message);
+    REQUIRE(manifest.ok());
+    return manifest->programs[0].variants[0].source;
+  };
+  folder.write("far/kernels/m.toml",
+               "schema = 1\n[program.p.variant.v]\nkernel = \"k\"\nsource = \"../a.cl\"\n");
+  const auto linked = folder.path() / "near/m.toml";
+  CHECK(std::filesystem::equivalent(source_in(linked), wanted));
+  folder.write("a.cl", "of another folder");
+  CHECK(std::filesystem::equivalent(source_in(linked), wanted));
+  CHECK(source_in(folder.path() / "far/kernels/m.toml") == wanted);
+
+  Sources sources;
+  sources.files = {folder.path() / "near/../a.cl"};
+  const auto manifest = manifest_of(sources);
+  REQUIRE(manifest.ok());
+  CHECK(std::filesystem::equivalent(manifest->programs[0].variants[0].source, wanted));
 }
 
 TEST_CASE("No truncation of a manifest makes the reading throw") {
