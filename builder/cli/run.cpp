@@ -290,15 +290,22 @@ Result<Prepared> prepare(const RunArguments &options, const packs::Program &prog
   if (options.only_reference()) references.no_check = false;
   auto reference = builder::Reference::find(program, options.load.pack_path, references);
   if (!reference.ok()) return reference.status();
-  if (options.image.empty() && options.size.empty()) {
+  std::string size = options.size;
+  if (options.image.empty() && size.empty() && !program.sizes.empty()) {
+    const auto &[width, height, depth] = program.sizes.front();
+    size = builder::size_text({width, height, depth});
+  }
+  if (options.image.empty() && size.empty()) {
     const bool needed = std::any_of(variants.begin(), variants.end(), [](const auto &variant) {
       return !variant.launches && builder::check_launchable(variant).ok();
     });
     if (!needed) return Prepared{*std::move(reference), {}};  // recorded launches have sizes
-    return Status(Code::bad_argument, "kiln run needs --image or --size; see 'kiln help run'");
+    return Status(Code::bad_argument,
+                  fmt::format("kiln run needs --image or --size: the manifest names no sizes of {}",
+                              program.name));
   }
-  auto work = builder::read_work(
-      program, {options.image, options.size, !options.parameters.empty()}, *reference);
+  auto work =
+      builder::read_work(program, {options.image, size, !options.parameters.empty()}, *reference);
   if (!work.ok()) return work.status();
   return Prepared{*std::move(reference), *std::move(work)};
 }
@@ -379,7 +386,10 @@ void add_run(CLI::App &app, Command *command) {
           "the first device");
   CLI::Option *image =
       sub->add_option("--image", options->image, "PNG to work on")->type_name("PNG");
-  sub->add_option("--size", options->size, "WxH or WxHxD: work on generated input of this size")
+  sub->add_option(
+         "--size", options->size,
+         "WxH or WxHxD: work on generated input of this size; default: the first of the manifest's "
+         "sizes")
       ->type_name("SIZE")
       ->excludes(image);
   add_output_option(

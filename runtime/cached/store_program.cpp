@@ -57,7 +57,7 @@ Status add_binary(const runtime::Device &device, cl_program built,
   }
   packs::Binary binary{variant, packs::BlobSource(std::move(bytes)),
                        runtime::build_log(device, built)};
-  binary.finish.why_not = "an application's own";
+  binary.finish.why_not = "an application keeps it, and it was not finished";
   packs::Target target = runtime::target_of(device.identity, device.description);
   target.binaries.push_back(std::move(binary));
   contents->targets.push_back(std::move(target));

@@ -153,8 +153,12 @@ Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const char *
   unsigned index = 0;
   while (name != nullptr && index < kernels.size() && kernels[index].name() != name) ++index;
   if (index == kernels.size()) {
-    return Status::error(Code::not_in_pack,
-                         {"variant ", program->variant.name(), " has no kernel ", name});
+    std::string names;
+    for (unsigned i = 0; i < kernels.size(); ++i) {
+      names += concat({i == 0 ? "; it has " : ", ", kernels[i].name()});
+    }
+    return Status::error(Code::not_in_pack, {"variant ", program->variant.name(), " of ",
+                                             program->name, " has no kernel ", name, names});
   }
   const Device &device = *program->loader->device;
   if (Status e = take_kernel(*program, index, &out->handle); !e.ok()) return e;

@@ -32,8 +32,8 @@ void add_diff(CLI::App &app, Command *command) {
   auto options = std::make_shared<DiffArguments>();
   CLI::App *sub =
       app.add_subcommand("diff", "Compare what two packs hold; exit code 1 if they differ");
-  sub->add_option("a", options->a, "Pack")->required();
-  sub->add_option("b", options->b, "Pack to compare it with")->required();
+  sub->add_option("pack", options->a, "Pack")->required();
+  sub->add_option("other", options->b, "Pack to compare it with")->required();
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return diff(*options); }; });
 }

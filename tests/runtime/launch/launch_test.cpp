@@ -46,7 +46,7 @@ TEST_CASE("a kernel is made anew when the one that was checked is taken", "[laun
     CHECK(kiln_kernel_cl(first) != kiln_kernel_cl(second));
     kiln_kernel *none = nullptr;
     CHECK(kiln_kernel_create(load.program, "nope", &none, &error) == KILN_ERROR_NOT_IN_PACK);
-    CHECK(error.message == std::string("variant v has no kernel nope"));
+    CHECK(error.message == std::string("variant v of p has no kernel nope; it has k"));
     fake().binary.kernel_object = false;
     CHECK(kiln_kernel_create(load.program, "k", &none, &error) == KILN_ERROR_OPENCL);
     CHECK(error.message == std::string("clCreateKernel reported success without a result"));
