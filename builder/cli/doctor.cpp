@@ -58,7 +58,11 @@ class Findings {
       facts_["problems"] = problems_;
       print(facts_);
     } else {
-      for (const std::string &problem : problems_) say("problem: " + problem);
+      for (const std::string &problem : problems_) {
+        std::istringstream lines("problem: " + problem);
+        const char *indent = "";
+        for (std::string line; std::getline(lines, line); indent = "  ") say(indent + line);
+      }
       print(text_ + (problems_.empty() ? "no problem was found\n" : ""));
     }
     return problems_.empty() ? kDone : kSomeFailed;
@@ -348,8 +352,8 @@ void look_at_report(const std::string &path, Findings *findings) {
 
 // Blames what keeps Kiln from serving anything to an application that reached the layer, and that
 // ended with `end`.
-void look_at_served(const builder::ReportSums &sums, std::size_t served, bool has_packs,
-                    const std::string &end, Findings *findings) {
+void look_at_served(const builder::ReportSums &sums, std::size_t served,
+                    const LayerArguments &arguments, const std::string &end, Findings *findings) {
   const std::size_t built = builder::builds_of(sums), own = sums.own_binaries.count;
   if (served != 0) return;
   if (own != 0) {
@@ -357,7 +361,11 @@ void look_at_served(const builder::ReportSums &sums, std::size_t served, bool ha
         fmt::format("the application loads {} from binaries of its own, which the layer does not "
                     "serve: empty its cache, or see docs/use/own_cache.md",
                     count(own, "program")));
-  } else if (built != 0 && has_packs) {
+  } else if (built != 0 && arguments.packs.empty() && arguments.overlay.empty()) {
+    findings->blame(
+        "no pack and no overlay is named: give doctor the --pack or the --overlay that "
+        "the application is served from");
+  } else if (built != 0 && !arguments.packs.empty()) {
     findings->blame(
         fmt::format("none of the {} that the application built came from a pack; the report of its "
                     "last start says why",
@@ -398,7 +406,7 @@ void look_at_application(const LayerArguments &arguments, const builder::LoaderC
                                 {"served", served},
                                 {"own_binaries", sums.own_binaries.count}});
   if (reached) {
-    look_at_served(sums, served, !arguments.packs.empty(), end, findings);
+    look_at_served(sums, served, arguments, end, findings);
   } else if (!others_reach) {
     findings->blame("the application did not reach the layer");
   } else if (const std::string found = past.found(); !found.empty()) {

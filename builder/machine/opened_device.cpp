@@ -47,6 +47,12 @@ Status load_and_list(std::shared_ptr<const runtime::OpenCL> *cl,
   }
   if (Status status = runtime::list_devices(*table, ids); !status.ok()) {
     status.message += "\nOpenCL library:\n" + tried;
+    if (status.code == Code::no_device) {
+      status.message += "install the device's driver, such as pocl-opencl-icd for processors";
+      if (std::getenv("OCL_ICD_VENDORS") != nullptr) {
+        status.message += ", or unset OCL_ICD_VENDORS, which says where drivers are looked for";
+      }
+    }
     return status;
   }
   *cl = std::move(table);

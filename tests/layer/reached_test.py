@@ -171,10 +171,12 @@ class Reached(unittest.TestCase):
                          len(found["devices"]))
 
     def test_doctor_tells_of_programs_from_the_applications_cache(self):
-        """Also without packs and an overlay, as of programs that the driver builds."""
+        """Also without packs and an overlay, which is a problem of its own."""
         file = self.place / "binary"
         found = self.doctor("--", BINARY_CACHE, file)
-        self.assertEqual((found["problems"], found["application"]["builds"]), ([], 1))
+        self.assertEqual((found["problems"], found["application"]["builds"]), ([
+            "no pack and no overlay is named: give doctor the --pack or the --overlay that the "
+            "application is served from"], 1))
         found = self.doctor("--", BINARY_CACHE, file)
         self.assertEqual(found["problems"], [
             "the application loads 1 program from binaries of its own, which the layer does not "
@@ -228,6 +230,9 @@ class Reached(unittest.TestCase):
         for text in ("KILN_OVERLEY; did you mean KILN_OVERLAY?", "none.kiln: No such file",
                      "no OpenCL platform", "the application did not reach the layer"):
             self.assertIn(text, problems)
+        shown = run_cold(KILN, "doctor", OCL_ICD_VENDORS=str(vendors)).output
+        self.assertRegex(shown, r"problem: no OpenCL platform: .*\n  OpenCL library:\n  .*\n  install the "
+                                r"device's driver, such as .*, or unset OCL_ICD_VENDORS, ")
 
     def test_doctor_tells_the_last_start(self):
         """Of the report that is named, of KILN_REPORT's, or of the application that it runs."""
