@@ -15,6 +15,7 @@
 #include "builder/cli/shared/common_options.hpp"
 #include "builder/cli/shared/compiling.hpp"
 #include "builder/cli/shared/parse.hpp"
+#include "builder/finish/finishers.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/jobs/build_observer.hpp"
@@ -343,6 +344,18 @@ void print_failures(const std::vector<builder::JobFailure> &failures) {
   }
 }
 
+// Prints each reason once, with the first of its jobs.
+void print_unfinished(const std::vector<builder::JobFailure> &jobs) {
+  for (const builder::FailureGroup &group : builder::group_failures(jobs)) {
+    const std::size_t more = group.jobs.size() - 1;
+    complain(fmt::format("{}{}: not final: {}{}", builder::printable_line(group.jobs.front()),
+                         more == 0 ? "" : fmt::format(" and {} more", more), group.text,
+                         group.text == builder::kNoLaunch
+                             ? "; describe one in a manifest, or record the application"
+                             : ""));
+  }
+}
+
 std::string workaround_text(const std::string &job, const builder::JobFault &fault) {
   return fmt::format(
       "{}: workaround: {}{}; as it is: {}", builder::printable_line(job), fault.workaround,
@@ -437,9 +450,7 @@ int run(const BuildArguments &options) {
   for (const builder::JobFailure &one : result.left_out) {
     complain(fmt::format("{}: left out: {}", builder::printable_line(one.job), one.text));
   }
-  for (const builder::JobFailure &one : result.unfinished) {
-    complain(fmt::format("{}: not final: {}", builder::printable_line(one.job), one.text));
-  }
+  print_unfinished(result.unfinished);
   for (const auto &[job, fault] : result.worked_around) complain(workaround_text(job, fault));
   for (const builder::JobFailure &one : result.limits_not_checked) {
     complain(fmt::format("{}: limits not checked: the compiler tells no {}",

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "builder/base/this_process.hpp"
+#include "builder/finish/finishers.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/jobs/earlier_binaries.hpp"
 #include "builder/jobs/job_runner.hpp"
@@ -407,7 +408,7 @@ class Collector {
     note_unmeasured(active->variant(), statistics_in(made), active->name);
     packs::Target &target = target_of(active->job.device);
     const packs::Finish &finish = (made.binary ? *made.binary : *made.intermediate).finish;
-    if (finish.finality == packs::Finality::no) {
+    if (finish.finality == packs::Finality::no || finish.why_not == kNoLaunch) {
       result_.unfinished.push_back({active->name, finish.why_not});
     }
     const packs::Bytes &entries = active->job.device_entries;
