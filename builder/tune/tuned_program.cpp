@@ -315,6 +315,7 @@ json to_json(const TunedVariant &variant) {
     return {{"variant", variant.variant},
             {"reason", variant.reason},
             {"rejected", variant.rejected()},
+            {"used_up", variant.end == TuneEnd::used_up},
             {"check", check}};
   }
   json kernels = json::array();
@@ -335,7 +336,9 @@ TunedVariant tuned_variant_from(const json &in) {
   variant.variant = in["variant"];
   if (!in["check"].is_null()) variant.check = check_from_name(in["check"].get<std::string>());
   if (in.contains("reason")) {
-    variant.end = in.value("rejected", false) ? TuneEnd::rejected : TuneEnd::without_times;
+    variant.end = in["rejected"]  ? TuneEnd::rejected
+                  : in["used_up"] ? TuneEnd::used_up
+                                  : TuneEnd::without_times;
     variant.reason = in["reason"];
     return variant;
   }

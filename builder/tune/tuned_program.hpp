@@ -162,7 +162,7 @@ struct TunedDevice {
 };
 
 nlohmann::json to_json(const TunedVariant &variant);
-// Reads the JSON back. A variant whose end was used_up comes back as without_times.
+// Reads the JSON back.
 TunedVariant tuned_variant_from(const nlohmann::json &json);
 nlohmann::json to_json(const TunedDevice &device);
 

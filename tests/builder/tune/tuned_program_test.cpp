@@ -183,7 +183,7 @@ TEST_CASE("All rows of a variant that turns out wrong leave the pack") {
   packs::Contents contents;
   store_tunings(tuned({{"laplace", kLarge, {measured("a", 500, 1), measured("b", 600, 1)}}}),
                 &contents);
-  const TunedVariant wrong = without_times("a", "the result is wrong", true);
+  TunedVariant wrong = without_times("a", "the result is wrong", true);
   CHECK(store_tunings(tuned({{"laplace", kMedium, {wrong}}}), &contents) == 0);
   REQUIRE(contents.tunings.size() == 2);
   for (const packs::Tuning &row : contents.tunings) CHECK(row.variant == "b");
@@ -229,8 +229,12 @@ TEST_CASE("A variant comes back from its JSON as it was") {
   unknown.default_nanoseconds = 0;
   CHECK(to_json(unknown)["default_nanoseconds"].is_null());
   CHECK(tuned_variant_from(to_json(unknown)).default_nanoseconds == 0);
-  const TunedVariant wrong = without_times("a", "the result is wrong", true);
+  TunedVariant wrong = without_times("a", "the result is wrong", true);
   CHECK(tuned_variant_from(to_json(wrong)).rejected());
+  for (const TuneEnd end : {TuneEnd::without_times, TuneEnd::used_up, TuneEnd::rejected}) {
+    wrong.end = end;
+    CHECK(tuned_variant_from(to_json(wrong)).end == end);
+  }
   CHECK(tuned_variant_from(to_json(wrong)).reason == "the result is wrong");
 }
 
