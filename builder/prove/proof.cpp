@@ -24,14 +24,29 @@ namespace {
 
 using nlohmann::json;
 
-// Writes a pack without source and IL, so that only the binary can be loaded.
+// Returns the program with the variant's source, or with its IL if it has none.
+packs::Program with_one_form(packs::Program program) {
+  for (packs::Variant &variant : program.variants) {
+    if (!variant.source) continue;
+    variant.il32.reset();
+    variant.il64.reset();
+  }
+  return program;
+}
+
+// Writes a pack from which only the binary can be loaded, or only what the driver makes of the
+// source.
 Status write_proof(const DeviceInfo &device, const ProofRequest &job, const packs::Binary &binary,
                    bool intermediate, const std::string &path) {
   packs::Contents contents;
   packs::Target target = make_target(device);
   (intermediate ? target.intermediates : target.binaries) = {binary};
-  contents.programs = {without_code(job.program)};
-  contents.targets = {std::move(target)};
+  if (job.from_source) {
+    contents.programs = {with_one_form(job.program)};
+  } else {
+    contents.programs = {without_code(job.program)};
+    contents.targets = {std::move(target)};
+  }
   packs::WriteOptions options;
   options.purpose = packs::Purpose::raw;
   return packs::write_pack(contents, path, options);

@@ -30,6 +30,7 @@ struct ProofRequest {
   bool launch = true;                    // false: only load
   const ResultCheck *check = nullptr;    // problem to launch for its results; null: none
   bool by_itself = false;                // in a process that proves nothing else
+  bool from_source = false;              // what the driver makes of the variant, not the binary
   bool suggests = true;                  // ask the driver for work-group sizes
   std::uint64_t build_microseconds = 0;  // as in Job
   bool measure = false;                  // as in Job
