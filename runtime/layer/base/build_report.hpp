@@ -27,6 +27,7 @@ struct Built {
 
 // Reasons for the report.
 inline constexpr char kRefused[] = "the driver does not build it";
+inline constexpr char kStillRefused[] = "the driver does not build it, as the overlay remembers";
 inline constexpr char kOnlyWithFiles[] =
     "the driver does not build the text that has its files in it";
 

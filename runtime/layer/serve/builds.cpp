@@ -13,6 +13,7 @@
 #include "runtime/layer/record/launches.hpp"
 #include "runtime/layer/record/record.hpp"
 #include "runtime/layer/serve/pack_programs.hpp"
+#include "runtime/layer/serve/refusals.hpp"
 #include "runtime/layer/serve/sub_devices.hpp"
 #include "runtime/opencl/query.hpp"
 #include "runtime/source/logical_lines.hpp"
@@ -145,14 +146,6 @@ Status note_each(cl_program built, const Devices &devices, const WholeProgram &w
     if (Status s = note_program(part, whole, launches); !s.ok()) status = std::move(s);
   }
   return status;
-}
-
-// Returns the history of the device's driver; null if no overlay can be used.
-runtime::Persistence *persistence_of(cl_device_id id) {
-  kiln_device *device = nullptr;
-  if (next_opencl() == nullptr || find_device(id, &device, nullptr) != KILN_OK) return nullptr;
-  const DeviceOverlay &shared = overlay_of(*device->device);
-  return shared.overlay.get();
 }
 
 runtime::DriverTask task_of(const BinaryArguments &arguments) {
@@ -487,7 +480,18 @@ Done build(const ProgramPointer &program, const BuildArguments &arguments) {
   const bool is_missed = call.stands.ok() && call.served.is_unknown && call.devices.size() == 1;
   built.missing = is_missed ? call.served.reason : "no pack has it";
   cl_int code = CL_SUCCESS;
-  switch (const Way way = way_of(call)) {
+  const Way way = way_of(call);
+  const bool is_named =
+      call.stands.ok() && arguments.notify == nullptr && (way == Way::note || way == Way::stand_in);
+  const RefusableCall refusable(program, is_named ? &*call.whole : nullptr, call.options,
+                                call.devices, CL_BUILD_PROGRAM_FAILURE);
+  if (RefusalPointer refusal = refusable.find()) {
+    objects().set_refusal(program, std::move(refusal));
+    built.reason = kStillRefused;
+    report_build(built, nullptr);
+    return {CL_BUILD_PROGRAM_FAILURE};
+  }
+  switch (way) {
     case Way::serve: take_stand_in(call, &built); break;
     case Way::refuse:
       refuse(program, call.options, call.devices, &built);
@@ -496,7 +500,10 @@ Done build(const ProgramPointer &program, const BuildArguments &arguments) {
     case Way::stand_in:
       if (build_stand_in_and_note(call, &built)) break;
       [[fallthrough]];
-    default: return {build_by_driver(call, way, before, &lock, &built)};
+    default:
+      code = build_by_driver(call, way, before, &lock, &built);
+      refusable.note(code);
+      return {code};
   }
   if (code == CL_SUCCESS) report_build(built, objects().stand_in_of(program->handle)->program);
   return {code, arguments.notify != nullptr};

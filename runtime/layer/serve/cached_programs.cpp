@@ -122,6 +122,12 @@ const DeviceOverlay &overlay_of(const runtime::Device &device) {
   return place->second;
 }
 
+runtime::Persistence *persistence_of(cl_device_id id) {
+  kiln_device *device = nullptr;
+  if (next_opencl() == nullptr || find_device(id, &device, nullptr) != KILN_OK) return nullptr;
+  return overlay_of(*device->device).overlay.get();
+}
+
 bool is_cached(const std::string &name, const kiln_device &device) {
   return !settings().overlay.empty() &&
          cached::has_cached(settings().overlay, driver_of(device), name);

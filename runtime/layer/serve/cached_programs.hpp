@@ -25,6 +25,8 @@ struct DeviceOverlay {
 };
 // Opens it at the first call for the device. The settings must name an overlay.
 const DeviceOverlay &overlay_of(const runtime::Device &device);
+// Returns the history of the device's driver; null if the overlay cannot be used.
+runtime::Persistence *persistence_of(cl_device_id id);
 
 // Creates a program from the text that was named. Returns null if the driver fails.
 cl_program create_named(cl_context context, const WholeProgram &whole);

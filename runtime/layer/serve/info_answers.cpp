@@ -131,6 +131,9 @@ cl_int refused_info(cl_program own, const Refusal &refusal, cl_device_id device,
   constexpr cl_build_status kStatus = CL_BUILD_ERROR;
   if (!contains(refusal.devices, device)) return unbuilt_info(own, device, what, room, out, size);
   if (what == CL_PROGRAM_BUILD_STATUS) return answer(&kStatus, sizeof(kStatus), room, out, size);
+  if (what == CL_PROGRAM_BINARY_TYPE && refusal.type != CL_PROGRAM_BINARY_TYPE_NONE) {
+    return answer(&refusal.type, sizeof(refusal.type), room, out, size);
+  }
   if (what != CL_PROGRAM_BUILD_LOG && what != CL_PROGRAM_BUILD_OPTIONS) {
     return next.clGetProgramBuildInfo(own, device, what, room, out, size);
   }

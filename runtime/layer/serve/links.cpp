@@ -11,6 +11,7 @@
 #include "runtime/layer/record/record.hpp"
 #include "runtime/layer/serve/info_answers.hpp"
 #include "runtime/layer/serve/pack_programs.hpp"
+#include "runtime/layer/serve/refusals.hpp"
 #include "runtime/source/build_options.hpp"
 #include "runtime/source/logical_lines.hpp"
 
@@ -258,6 +259,13 @@ Done compile(const ProgramPointer &program, const CompileArguments &arguments) {
     refuse(program, arguments.build.given_options(), devices_of(program->handle), &built);
     return {CL_COMPILE_PROGRAM_FAILURE, build.notify != nullptr};
   }
+  const RefusableCall refusable(
+      program, compilation == nullptr ? nullptr : &compilation->whole, build.given_options(),
+      compilation == nullptr ? Devices() : compilation->devices, CL_COMPILE_PROGRAM_FAILURE);
+  if (RefusalPointer refusal = refusable.find()) {
+    objects().set_refusal(program, std::move(refusal));
+    return {CL_COMPILE_PROGRAM_FAILURE};
+  }
   const bool is_given = compilation != nullptr &&
                         is_as_given(compilation->whole, *program, compilation->options.text);
   const bool may_stand =
@@ -271,6 +279,7 @@ Done compile(const ProgramPointer &program, const CompileArguments &arguments) {
   });
   if (code == CL_SUCCESS && is_given) objects().set_compilation(program, compilation);
   if (!has_tried(code)) objects().set_compilation(program, before);
+  refusable.note(code);
   return {code};
 }
 

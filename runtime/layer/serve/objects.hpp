@@ -94,11 +94,14 @@ struct Compilation {
 };
 using CompilationPointer = std::shared_ptr<const Compilation>;
 
-// A build or compilation that failed because the settings require a binary.
+// A build or compilation that failed because the settings require a binary, or because the driver
+// refused it in an earlier call.
 struct Refusal {
   std::string log;
   Options options;
   Devices devices;
+  // What the driver tells after it has refused: PoCL tells what was to be made.
+  cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
 };
 using RefusalPointer = std::shared_ptr<const Refusal>;
 

@@ -371,6 +371,89 @@ TEST_CASE("where a pack has only the source, the program is noted for the overla
                  "served, exact"});
 }
 
+TEST_CASE("a program that the driver refused is refused again without the driver") {
+  Starts starts;
+  driver().joins_options = true;
+  const std::string text = "kernel void f() { BROKEN }";
+  // Returns how often the driver was asked.
+  const auto asked = [&](const std::string &options, Variables variables = {}) {
+    const std::string count = (starts.folder.path() / "count").string();
+    starts.run(
+        [&](const Application &a) {
+          const cl_program program = a.from_source(text);
+          CHECK(a.build(program, options.c_str()) == CL_BUILD_PROGRAM_FAILURE);
+          CHECK(a.status_of(program) == CL_BUILD_ERROR);
+          CHECK(a.build_text_of(program, CL_PROGRAM_BUILD_LOG) == "it is broken");
+          CHECK(a.build_text_of(program, CL_PROGRAM_BUILD_OPTIONS) == "-DX");
+          CHECK(a.type_of(program) == CL_PROGRAM_BINARY_TYPE_EXECUTABLE);  // as PoCL tells
+          cl_int code = CL_SUCCESS;
+          CHECK(a.cl.clCreateKernel(program, "f", &code) == nullptr);
+          CHECK(code == CL_INVALID_PROGRAM_EXECUTABLE);
+          a.release(program);
+          const cl_program part = a.from_source(text);
+          CHECK(a.compile(part, options.c_str()) == CL_COMPILE_PROGRAM_FAILURE);
+          CHECK(a.build_text_of(part, CL_PROGRAM_BUILD_LOG) == "it is broken");
+          a.release(part);
+          std::ofstream(count) << driver().built.size();
+        },
+        1, std::move(variables));
+    return read_file(count);
+  };
+  CHECK(asked("-D X") == "2");
+  CHECK(asked("-D X") == "0");
+  CHECK(outcomes(starts.report()) ==
+        Outcomes{"passed, the driver does not build it, as the overlay remembers"});
+  CHECK(asked("-DX") == "2");
+  CHECK(asked("-D X", {{"KILN_RUNG", "source"}}) == "2");
+  driver().driver_version = "2.0";
+  CHECK(asked("-D X") == "2");
+  driver().driver_version = "1.0";
+  for (int start = 1; start < 8; ++start) CHECK(asked("-D X") == "0");
+  CHECK(asked("-D X") == "2");  // it may have been no fault of the text
+  CHECK(asked("-D X") == "0");
+  for (const auto &entry : fs::directory_iterator(starts.overlay())) {
+    const std::string name = entry.path().filename().string();
+    if (name.rfind("l-", 0) == 0) fs::resize_file(entry.path(), fs::file_size(entry.path()) - 1);
+  }
+  CHECK(asked("-D X") == "2");
+  driver() = Driver();
+}
+
+TEST_CASE("the driver is asked again after a failure that is no fault of the text") {
+  const Starts starts;
+  const auto fails = [](const char *function, cl_int code) {
+    return [=](const Application &a) {
+      const cl_program program = a.from_source(kKept);
+      driver().fails[function] = code;
+      CHECK(a.build(program) == code);
+      driver().fails.clear();
+      a.release(program);
+    };
+  };
+  starts.run(fails("clBuildProgram", CL_OUT_OF_RESOURCES));
+  starts.run(fails("clBuildProgram", CL_OUT_OF_HOST_MEMORY));
+  starts.run(fails("clBuildProgram", CL_INVALID_DEVICE));
+  starts.run(fails("clBuildProgram", CL_BUILD_PROGRAM_FAILURE));  // without a log
+  CHECK(starts.run(build_it) == Outcomes{kIsNoted});
+}
+
+TEST_CASE("a refused build with a callback is the driver's, which calls back as it does") {
+  Starts starts;
+  starts.builds = false;
+  for (int start = 0; start < 2; ++start) {
+    starts.run([](const Application &a) {
+      const cl_program program = a.from_source("kernel void f() { BROKEN }");
+      unsigned called = 0;
+      const auto count = [](cl_program, void *user) { ++*static_cast<unsigned *>(user); };
+      CHECK(a.cl.clBuildProgram(program, 0, nullptr, "", count, &called) ==
+            CL_BUILD_PROGRAM_FAILURE);
+      CHECK(called == 1);
+      CHECK(calls_of("clBuildProgram") == 1);
+      a.release(program);
+    });
+  }
+}
+
 TEST_CASE("a binary of the application's own that killed two processes is refused") {
   const Starts starts;
   const std::string binary = binary_of("First", "kernel void own() {}");
