@@ -2,6 +2,7 @@
 // kiln serve: runs an application that does not know Kiln, with the layer between it and its
 // driver.
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -30,6 +31,7 @@ namespace fs = std::filesystem;
 
 const std::vector<std::string> kRequired = {"final", "exact", "il"};
 constexpr std::chrono::minutes kEachLook{1};  // at what is noted, while an application goes on
+constexpr unsigned kBuildSeconds = 30;        // for which a container stays for a build
 
 struct ServeArguments : LayerArguments {
   std::string print_form;  // print the variables in this form, and run nothing
@@ -107,7 +109,19 @@ int run_serving(const ServeArguments &arguments, const builder::Variables &varia
   }
   builder::BackgroundBuild build(overlay, is_shared);
   builder::PastLayer past(*find_layer(), builder::driver_libraries());
-  const bool builds = !overlay.empty() && variable("KILN_BACKGROUND") != "0";
+  unsigned seconds = kBuildSeconds;  // stays unless the variable is a number
+  const std::string asked = variable("KILN_BACKGROUND");
+  std::from_chars(asked.data(), asked.data() + asked.size(), seconds);
+  const bool builds = !overlay.empty() && seconds != 0;
+  if (builds && build.cut_off() > 1) {
+    complain(
+        fmt::format("the last {} builds of {} ended before they had built a program: run '{}' "
+                    "once, or give KILN_BACKGROUND more than {} seconds",
+                    build.cut_off(), overlay,
+                    builder::shell_command({"kiln", "overlay", "build", overlay}) +
+                        (is_shared ? " --shared" : ""),
+                    seconds));
+  }
   const auto start = builder::Clock::now();
   auto looked = start;
   const builder::Meanwhile meanwhile = [&]() -> std::chrono::milliseconds {
@@ -128,7 +142,10 @@ int run_serving(const ServeArguments &arguments, const builder::Variables &varia
   if (const std::string found = past.found(); takes_layer && !found.empty()) {
     complain(found + " without Kiln's layer, so nothing was served to it; see 'kiln doctor'");
   }
-  if (builds) build.look();
+  if (builds) {
+    build.look();
+    build.finish(std::chrono::seconds(seconds));
+  }
   if (arguments.require.empty()) return builder::end_as(*exit);
   builder::ReportSums sums;
   std::istringstream lines(report_lines(arguments.report, error ? 0 : before));

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <system_error>
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "builder/base/this_process.hpp"
@@ -72,6 +74,7 @@ BackgroundBuild::BackgroundBuild(const std::string &folder, bool is_shared)
     (void)runtime::own_overlay(folder.c_str(), &own);  // the layer says if it fails
   }
   noted_ = noted_folder(own);
+  cut_off_ = count_cut_off(own);
 }
 
 void BackgroundBuild::look() {
@@ -79,7 +82,27 @@ void BackgroundBuild::look() {
   if (newest <= seen_) return;
   const pid_t child = fork();
   if (child == 0) execute(words_);
-  if (child > 0) seen_ = newest;  // else the next look tries again
+  if (child < 0) return;  // the next look tries again
+  seen_ = newest;
+  children_.push_back(child);
+}
+
+void BackgroundBuild::finish(std::chrono::seconds patience) {
+  if (getpid() != 1 && cut_off_ == 0) return;
+  const Clock::time_point end = Clock::now() + patience;
+  sigset_t awaited, before;
+  sigemptyset(&awaited);
+  for (const int signal : {SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM}) sigaddset(&awaited, signal);
+  sigprocmask(SIG_BLOCK, &awaited, &before);
+  int signal = SIGCHLD;
+  while (signal == SIGCHLD) {
+    std::erase_if(children_, [](pid_t child) { return waitpid(child, nullptr, WNOHANG) != 0; });
+    const auto left = std::chrono::ceil<std::chrono::seconds>(end - Clock::now());
+    if (children_.empty() || left.count() <= 0) break;
+    const timespec pause{left.count(), 0};
+    signal = sigtimedwait(&awaited, nullptr, &pause);
+  }
+  sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace kiln::builder

@@ -20,7 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kStore[] = "/jobs.sqlite";
-constexpr char kStorePrefix[] = "jobs.";  // with the files that SQLite puts beside it
+// A byte for each build that began after the last one that built or refused a program.
+constexpr char kBegun[] = "/jobs.begun";
+constexpr char kStorePrefix[] = "jobs.";  // with the files that SQLite puts beside the store
 
 // A program that is to be built, with all launches that are known.
 struct Noted {
@@ -135,6 +137,8 @@ class DriverNotes {
   // would be built again without end.
   Status forget(const Noted &noted) {
     const std::string &program = noted.base.programs[0].name;
+    std::error_code ignored;
+    fs::remove(noted_folder(overlay_) + kBegun, ignored);
     if (Status s = remove_file(program + cached::kPackSuffix); !s.ok()) return s;
     struct stat info {};
     const std::string launches = program + cached::kLaunchesSuffix;
@@ -260,9 +264,25 @@ Status sweep(const std::string &overlay, const std::vector<DeviceInfo> &devices,
   return {};
 }
 
+void note_begin(const std::string &overlay) {
+  runtime::Folder folder;
+  packs::Descriptor file;
+  struct stat info {};
+  if (cached::open_folder(overlay, cached::kNoted, &folder).ok() &&
+      folder.open_file(kBegun + 1, O_WRONLY | O_APPEND | O_CREAT, &file, &info) == 0) {
+    (void)packs::write_line(file.get(), "\n", 1);
+  }
+}
+
 }  // namespace
 
 std::string noted_folder(const std::string &overlay) { return overlay + cached::kNoted; }
+
+std::size_t count_cut_off(const std::string &overlay) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(noted_folder(overlay) + kBegun, error);
+  return error ? 0 : size;
+}
 
 Result<OverlayBuild> build_overlay(const std::string &overlay,
                                    const std::vector<DeviceInfo> &devices,
@@ -274,6 +294,7 @@ Result<OverlayBuild> build_overlay(const std::string &overlay,
   if (!waiting.ok()) return waiting.status();
   BuildOptions own = options;
   own.store = {is_shared ? "" : noted_folder(overlay) + kStore};
+  if (waiting->all_noted() != 0) note_begin(overlay);
   for (const DeviceInfo &device : devices) {
     if (waiting->all_noted() == 0) break;
     if (Status s = build_for(overlay, device, own, observer, &out); !s.ok()) return s;

@@ -36,6 +36,10 @@ Result<OverlayBuild> build_overlay(const std::string &overlay,
                                    const BuildOptions &options, bool is_shared,
                                    BuildObserver *observer);
 
+// Returns how many builds of the overlay have ended, one after another, before they had built or
+// refused a program.
+std::size_t count_cut_off(const std::string &overlay);
+
 // Removes what was noted.
 Status clear_noted(const std::string &overlay);
 

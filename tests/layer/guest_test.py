@@ -193,25 +193,50 @@ class Guest(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (0, alone.stdout), done.stderr)
         must("overlay", "build", folder / "overlay")  # waits for the other
 
-    def test_three_starts_of_a_container(self):
+    def test_two_starts_of_a_container(self):
         """kiln serve is its first process, in a folder with a blank, and what it starts ends with
-        it: the second start builds what the first noted, and the third is served."""
+        it: the first start waits for the build of what it noted, and the second is served."""
         apart = ("unshare", "--user", "--map-root-user", "--pid", "--fork")
         if subprocess.run([*apart, "true"], capture_output=True, check=False).returncode != 0:
             self.skipTest("no processes of another namespace")
         folder = Path(tempfile.mkdtemp(prefix="with a blank", dir=self.place))
         report = folder / "report"
-        words = ("close", "build", "close", "open", "build", *["wait"] * 20)
-        for number in range(3):
+        for _ in range(2):
             report.unlink(missing_ok=True)
             for own in folder.glob("own*.txt"):
                 own.unlink()
             done = self.start(folder, *apart, KILN, "serve", "--overlay", "overlay",
-                              "--report", report, "--", KILN_BACKGROUND="1",
-                              words=words if number == 1 else words[:5])
+                              "--report", report, "--", KILN_BACKGROUND="",
+                              words=("close", "build", "close", "open", "build"))
             self.assertEqual((done.returncode, done.stdout), (0, "result 1\nresult 2\n"), done.stderr)
             self.assertEqual([path.read_bytes() for path in folder.glob("own*.txt")], [OWN])
         self.assertEqual([line["outcome"] for line in lines_of(report)], ["served"] * 2)
+
+    def test_builds_that_were_cut_off_are_told_and_waited_for(self):
+        """A service manager ends the build with the service, for example."""
+        folder = Path(tempfile.mkdtemp(dir=self.place))
+        begun = folder / "overlay" / "noted" / "jobs.begun"
+
+        def serve(**variables):
+            return self.start(folder, KILN, "serve", "--overlay", "overlay", "--report", "report",
+                              "--", words=("build",), **variables)
+
+        self.assertEqual(serve().stderr, "")
+        for number in range(1, 3):
+            with subprocess.Popen([KILN, "overlay", "build", "--background", folder / "overlay"],
+                                  env=environment(), start_new_session=True) as build:
+                while not begun.is_file() or begun.stat().st_size < number:
+                    self.assertIsNone(build.poll())
+                    time.sleep(0.001)
+                os.killpg(build.pid, signal.SIGKILL)
+        done = serve(KILN_BACKGROUND="")
+        self.assertEqual(done.stderr, "kiln: the last 2 builds of overlay ended before they had built a "
+                         "program: run 'kiln overlay build overlay' once, or give KILN_BACKGROUND more "
+                         "than 30 seconds\n")
+        self.assertFalse(begun.exists())
+        (folder / "report").unlink()
+        self.assertEqual(serve(KILN_BACKGROUND="").stderr, "")
+        self.assertEqual([line["outcome"] for line in lines_of(folder / "report")], ["served"])
 
 
 if __name__ == "__main__":
