@@ -296,8 +296,8 @@ void look_at_overlay(const std::string &path, Findings *findings) {
     findings->add("overlay", nullptr);
     return;
   }
-  json facts = {{"path", path},     {"files", 0},    {"bytes", 0},
-                {"quarantined", 0}, {"programs", 0}, {"noted", 0}};
+  json facts = {{"path", path},  {"files", 0}, {"bytes", 0},  {"quarantined", 0},
+                {"programs", 0}, {"noted", 0}, {"varying", 0}};
   if (!fs::is_directory(path, error)) {
     findings->say("overlay: " + path + " does not exist yet");
   } else {
@@ -316,12 +316,14 @@ void look_at_overlay(const std::string &path, Findings *findings) {
              {"bytes", size.bytes},
              {"quarantined", quarantined},
              {"programs", programs.cached},
-             {"noted", programs.all_noted()}};
+             {"noted", programs.all_noted()},
+             {"varying", programs.varying}};
     findings->say(
         fmt::format("overlay: {}: {}, {} bytes, {} quarantined; {}, {} noted for "
                     "'kiln overlay build'",
                     path, count(size.files, "file"), size.bytes, quarantined,
                     count(programs.cached, "program"), programs.all_noted()));
+    if (programs.varying != 0) findings->blame(builder::varying_text(programs));
     if (access(path.c_str(), W_OK | X_OK) != 0) {
       findings->blame(fmt::format("{}: {}; nothing new is kept", path, std::strerror(errno)));
     }

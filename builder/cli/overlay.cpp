@@ -68,6 +68,7 @@ int show(const OverlayArguments &options) {
     text += fmt::format("{} of applications without a pack; {} noted for 'kiln overlay build'\n",
                         count(folder->programs.cached, "program"), folder->programs.all_noted());
   }
+  if (folder->programs.varying != 0) text += builder::varying_text(folder->programs) + "\n";
   print(text.empty() ? options.folder + ": empty\n" : text);
   return kDone;
 }

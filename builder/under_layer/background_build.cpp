@@ -15,6 +15,7 @@
 #include "builder/base/this_process.hpp"
 #include "builder/process/foreground.hpp"
 #include "builder/under_layer/overlay_build.hpp"
+#include "runtime/cached/cached_files.hpp"
 #include "runtime/overlay/shared_folder.hpp"
 
 namespace kiln::builder {
@@ -34,7 +35,9 @@ fs::file_time_type newest_note(const std::string &noted) {
          j.increment(ignored)) {
       std::error_code gone;
       const fs::file_time_type time = j->last_write_time(gone);
-      if (!gone && j->path().extension() != ".refused") newest = std::max(newest, time);
+      const fs::path kind = j->path().extension();
+      const bool is_note = kind == cached::kPackSuffix || kind == cached::kLaunchesSuffix;
+      if (!gone && is_note) newest = std::max(newest, time);
     }
   }
   return newest;

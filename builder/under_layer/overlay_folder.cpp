@@ -8,6 +8,8 @@
 
 #include <sys/stat.h>
 
+#include <fmt/format.h>
+
 #include "builder/base/build_log.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "runtime/device/device.hpp"
@@ -180,12 +182,21 @@ packs::Contents overlay_contents(const OverlayFolder &folder) {
   return contents;
 }
 
+std::string varying_text(const cached::Counts &programs) {
+  return fmt::format(
+      "{} not built: each start has another text for them; 'kiln pack inspect' names "
+      "them in what 'kiln record' has of three starts",
+      programs.varying == 1 ? "1 set of kernels is"
+                            : fmt::format("{} sets of kernels are", programs.varying));
+}
+
 json to_json(const OverlayFolder &folder) {
   json out = {{"schema", 1},
               {"binaries", json::array()},
               {"drivers", json::array()},
               {"programs", folder.programs.cached},
-              {"noted", folder.programs.all_noted()}};
+              {"noted", folder.programs.all_noted()},
+              {"varying", folder.programs.varying}};
   for (const OverlayBinary &binary : folder.binaries) {
     json row = {{"file", binary.file}};
     if (!binary.status.ok()) {

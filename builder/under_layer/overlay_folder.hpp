@@ -51,6 +51,10 @@ Result<OverlayFolder> read_overlay(const std::string &path);
 // cached programs. Has no other programs: the pack has them.
 packs::Contents overlay_contents(const OverlayFolder &folder);
 
+// Returns, as a line without its end, how many kinds of programs are not noted since their text
+// differs at each start, and where to look.
+std::string varying_text(const cached::Counts &programs);
+
 nlohmann::json to_json(const OverlayFolder &folder);
 
 }  // namespace kiln::builder

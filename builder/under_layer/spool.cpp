@@ -7,45 +7,18 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "builder/base/whole_file.hpp"
 #include "builder/inspect/pack_files.hpp"
 #include "kiln/packs/files.hpp"
 #include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/path.hpp"
+#include "runtime/cached/started_programs.hpp"
 
 namespace kiln::builder {
 namespace {
 
-// Returns the shape of each program: its options and kernel names, which stay the same if only the
-// text differs at each start.
-std::map<std::string, std::string> shapes_of(const packs::Contents &contents) {
-  std::map<std::string, std::string> shapes;
-  for (const packs::Program &program : contents.programs) {
-    std::string &shape = shapes[program.name];
-    for (const packs::Variant &variant : program.variants) {
-      shape += variant.options;
-      for (const packs::Kernel &kernel : variant.kernels) shape += '\n' + kernel.name;
-      shape += '\0';
-    }
-  }
-  return shapes;
-}
-
-using Starts = std::set<std::string>;
-
-// Programs of one shape that the same command line built.
-struct Family {
-  std::map<std::string, Starts> programs;
-  Starts starts;
-
-  // Two starts are too few: the application may have been upgraded between them.
-  bool is_changing() const {
-    return starts.size() > 2 && std::all_of(programs.begin(), programs.end(),
-                                            [](const auto &one) { return one.second.size() == 1; });
-  }
-};
+using Names = std::set<std::string>;
 
 // A pack in memory: a spool may have more packs than a process can keep open.
 struct HeldPack {
@@ -86,27 +59,22 @@ Result<packs::Contents> merged(const std::vector<std::string> &files, std::size_
 
 std::vector<std::string> programs_with_varying_source(const packs::Contents &contents,
                                                       std::string_view starts) {
-  const auto shapes = shapes_of(contents);
-  std::map<std::pair<std::string, std::string>, Family> families;  // by command and shape
-  std::istringstream lines{std::string(starts)};
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string start, command, program;
-    words >> start >> command >> program;
-    const auto shape = shapes.find(program);
-    if (shape == shapes.end()) continue;
-    Family &family = families[{command, shape->second}];
-    family.programs[program].insert(start);
-    family.starts.insert(start);
+  std::map<std::string, std::string> shapes;
+  for (const packs::Program &program : contents.programs) {
+    shapes[program.name] = cached::shape_of(program);
   }
-  Starts changing, stable;
-  for (const auto &[key, family] : families) {
+  const auto shape_of = [&](const std::string &program, const std::string &) {
+    const auto shape = shapes.find(program);
+    return shape == shapes.end() ? std::string() : shape->second;
+  };
+  Names varying, stable;
+  for (const auto &[key, family] : cached::families_of(starts, shape_of)) {
     for (const auto &[program, its_starts] : family.programs) {
-      (family.is_changing() ? changing : stable).insert(program);
+      (family.is_varying() ? varying : stable).insert(program);
     }
   }
   std::vector<std::string> names;
-  std::set_difference(changing.begin(), changing.end(), stable.begin(), stable.end(),
+  std::set_difference(varying.begin(), varying.end(), stable.begin(), stable.end(),
                       std::back_inserter(names));
   return names;
 }

@@ -12,7 +12,9 @@
 
 #include <fcntl.h>
 
+#include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/writer.hpp"
+#include "runtime/cached/started_programs.hpp"
 #include "runtime/source/whole_program.hpp"
 
 namespace kiln::cached {
@@ -236,6 +238,11 @@ packs::Result<Counts> count_programs(const std::string &overlay) {
       if (kind == kPackSuffix || kind == kLaunchesSuffix) programs.insert(path.stem().string());
     }
     counts.noted[name] = programs.size();
+    runtime::Folder folder;
+    if (!open_folder(overlay, packs::concat({kNoted, "/", name}), &folder).ok()) continue;
+    for (const auto &[key, family] : families_of(read_text(folder, packs::kStartsFile))) {
+      counts.varying += family.is_varying() ? 1 : 0;
+    }
   }
   return counts;
 }

@@ -97,9 +97,11 @@ std::string other_driver(const std::string &overlay, const DriverKey &driver,
 struct Counts {
   std::size_t cached = 0;
   std::map<std::string, std::size_t> noted;  // programs by driver_name()
+  // Kinds of programs whose text differs at each start of a command, so that they are not noted.
+  std::size_t varying = 0;
   std::size_t all_noted() const;
 };
-// Counts the programs, without opening them. Fails with Code::io_error, with the path.
+// Counts the programs, without opening their packs. Fails with Code::io_error, with the path.
 packs::Result<Counts> count_programs(const std::string &overlay);
 
 // Reads a file of text in a driver's folder for noted programs. Empty if it is absent or too large,

@@ -15,6 +15,7 @@
 #include "runtime/layer/base/build_report.hpp"
 #include "runtime/layer/base/settings.hpp"
 #include "runtime/layer/record/record.hpp"
+#include "runtime/layer/serve/noted_starts.hpp"
 #include "runtime/layer/serve/signed_packs.hpp"
 #include "runtime/overlay/shared_folder.hpp"
 
@@ -87,13 +88,19 @@ Status note_part(const Part &part, const WholeProgram &program, const kiln_devic
     return Status::error(Code::requirement, "the overlay cannot have it: " + why);
   }
   const std::string name = program.name + cached::kPackSuffix;
-  if (noted.folder.status(name, &info) != 0) {
+  if (noted.folder.status(name, &info) == 0) {
+    note_second_start(driver_of(device), program.name);
+  } else {
     std::vector<std::string> names;
     if (noted.folder.list(&names) == 0 && names.size() >= cached::kMaxNoted) {
       return Status::error(Code::over_limit, "too many programs wait for 'kiln overlay build'");
     }
     const auto contents = cached::contents_of(next_table(), part.program.get(), program);
     if (!contents) return cached::without_kernels();
+    if (varies_at_each_start(driver_of(device), contents->programs[0])) {
+      return Status::error(Code::requirement,
+                           "each start has another text for these kernels, so it is not built");
+    }
     packs::WriteOptions options;
     options.is_private = true;
     options.is_synced = false;
@@ -167,6 +174,7 @@ CachedProgram open_cached_program(const std::string &name, const kiln_device &de
   const cached::DriverKey &driver = driver_of(device);
   cached::CachedFile opened = cached::open_cached(settings().overlay, driver, name);
   if (opened.pack == nullptr) return found;
+  note_second_start(driver, name);
   found.pack = new kiln_pack{std::move(opened.pack)};
   found.binary = opened.contents.targets[0].binaries[0].blob;
   const packs::Variant &variant = opened.contents.programs[0].variants[0];

@@ -33,12 +33,13 @@ struct Starts {
     return outcomes(report());
   }
 
-  // The noted folder's files, without the folders above them.
+  // The noted folder's files, without the folders above them and the starts.
   Outcomes noted() const {
     Outcomes names;
     for (const std::string &name : files_in(overlay() / "noted")) {
       names.push_back(fs::path(name).filename().string());
     }
+    names.erase(std::remove(names.begin(), names.end(), "starts"), names.end());
     return names;
   }
   fs::path noted_folder() const { return *fs::directory_iterator(overlay() / "noted"); }
@@ -336,7 +337,7 @@ TEST_CASE("no more programs are noted than the folder may hold") {
         Outcomes{kIsNoted});
   const fs::path folder = starts.noted_folder();
   const fs::path first = starts.folder.write("file", "");
-  for (std::size_t i = 2; i < cached::kMaxNoted; ++i) {
+  for (std::size_t i = 3; i < cached::kMaxNoted; ++i) {  // the first and its start are there
     fs::create_hard_link(first, folder / std::to_string(i));
   }
   CHECK(starts.run(build_it) == Outcomes{kIsNoted});
@@ -369,6 +370,41 @@ TEST_CASE("where a pack has only the source, the program is noted for the overla
   CHECK(outcomes(starts.report()) ==
         Outcomes{"compiled, source, exact: the target has no binary of this variant",
                  "served, exact"});
+}
+
+TEST_CASE("a text that differs at each start is noted three times, and once it comes again") {
+  const Starts starts;
+  const auto text = [](int start) { return kKept + (" // " + std::to_string(start)); };
+  const auto build = [&](int start, const char *options = "") {
+    return starts.run([&](const Application &a) { a.release(a.built(text(start), options)); });
+  };
+  for (int start = 1; start <= 3; ++start) CHECK(build(start) == Outcomes{kIsNoted});
+  const std::string varies =
+      kNoPack + "; each start has another text for these kernels, so it is not built";
+  CHECK(build(4) == Outcomes{varies});
+  CHECK(build(5) == Outcomes{varies});
+  CHECK(starts.noted().empty());
+  const auto counts = cached::count_programs(starts.overlay().string());
+  REQUIRE(counts.ok());
+  CHECK(counts->cached == 3);
+  CHECK(counts->varying == 1);
+  CHECK(build(6, "-DX") == Outcomes{kIsNoted});  // another kind of program
+  CHECK(build(5) == Outcomes{kIsNoted});
+  CHECK(build(5) == Outcomes{"served, exact"});
+  CHECK(build(7) == Outcomes{kIsNoted});
+  CHECK(cached::count_programs(starts.overlay().string())->varying == 0);
+}
+
+TEST_CASE("a text that was served is no text of one start") {
+  const Starts starts;
+  for (int version = 1; version <= 5; ++version) {
+    const auto build = [&](const Application &a) {
+      a.release(a.built(kKept + (" // " + std::to_string(version))));
+    };
+    CHECK(starts.run(build) == Outcomes{kIsNoted});
+    CHECK(starts.run(build) == Outcomes{"served, exact"});
+  }
+  CHECK(starts.run(build_it) == Outcomes{kIsNoted});
 }
 
 TEST_CASE("a program that the driver refused is refused again without the driver") {
