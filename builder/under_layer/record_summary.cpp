@@ -30,13 +30,6 @@ std::string word(const nlohmann::json &line, const char *name) {
                                                        : std::string();
 }
 
-// Returns whether there was nothing to record: a library of functions, which the programs that are
-// linked with it hold, or a program that the driver refuses without Kiln, too.
-bool is_no_loss(const std::string &reason) {
-  return reason.ends_with("it has no kernels") || reason == "it is a library" ||
-         reason == "the driver does not build it";
-}
-
 struct Counts {
   bool reached = false;
   std::size_t own_binaries = 0;
@@ -55,8 +48,10 @@ Counts counts_of(const std::string &report) {
     const std::string reason = word(line, "reason");
     counts.reached = true;
     if (outcome == "own_binary") ++counts.own_binaries;
-    if (outcome != "passed" || is_no_loss(reason)) continue;
-    if (reason == "it is recorded") {
+    // "needless" is a program that there is nothing to record of.
+    const std::string recorded = word(line, "recorded");
+    if (outcome != "passed" || recorded == "needless") continue;
+    if (recorded == "yes") {
       counts.recorded.insert(word(line, "program"));
     } else if (counts.failed.insert(word(line, "program")).second) {
       ++counts.reasons[reason.starts_with(kNotRecorded) ? reason.substr(kNotRecorded.size())

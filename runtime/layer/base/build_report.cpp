@@ -35,6 +35,14 @@ const char *outcome_of(const Built &built) {
   return runtime::is_compiled(built.rung) ? "compiled" : "served";
 }
 
+const char *recorded_word(Recorded recorded) {
+  switch (recorded) {
+    case Recorded::yes: return "yes";
+    case Recorded::needless: return "needless";
+    default: return "no";
+  }
+}
+
 // Not %f: the application's locale may change its decimal point.
 std::string milliseconds(std::chrono::microseconds time) {
   char text[32];
@@ -173,6 +181,7 @@ void report_build(const Built &built, cl_program made) {
     add_text("rung", built.rung, &members);
     add_text("reason", shown(built.reason), &members);
     members += ", \"nearest\": " + (built.nearest.empty() ? "null" : built.nearest);
+    if (settings().record) add_text("recorded", recorded_word(built.recorded), &members);
     return members + ", \"milliseconds\": " + time;
   });
 }

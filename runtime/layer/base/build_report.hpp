@@ -13,6 +13,19 @@
 
 namespace kiln::layer {
 
+// What became of a program while the layer records.
+enum class Recorded : std::uint8_t {
+  no,
+  yes,
+  // There is nothing to record: a library of functions, which the programs that are linked with it
+  // hold, or a program that the driver does not build.
+  needless,
+};
+
+// Reasons for the report.
+inline constexpr char kRefused[] = "the driver does not build it";
+inline constexpr char kStillRefused[] = "the driver does not build it, as the overlay remembers";
+
 // A build that an application asked for.
 struct Built {
   std::string program;                 // program_name()
@@ -22,14 +35,14 @@ struct Built {
   std::string nearest;                 // JSON, from Served
   std::string missing;   // why it was not served, for the reason of a build that is noted
   bool refused = false;  // the settings require more than there is
+  Recorded recorded = Recorded::no;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-};
 
-// Reasons for the report.
-inline constexpr char kRefused[] = "the driver does not build it";
-inline constexpr char kStillRefused[] = "the driver does not build it, as the overlay remembers";
-inline constexpr char kOnlyWithFiles[] =
-    "the driver does not build the text that has its files in it";
+  void set_driver_refused() {
+    reason = kRefused;
+    recorded = Recorded::needless;
+  }
+};
 
 // Identifies a run of a process by 16 hexadecimal digits; process ids are used again.
 const std::string &this_process();

@@ -64,8 +64,7 @@ cl_int build_and_note(const ProgramPointer &program, const BuildArguments &argum
   if (arguments.notify == nullptr) {
     const cl_int code = by_driver(program, arguments);
     if (code == CL_SUCCESS) {
-      report->reason =
-          outcome_of(note_built(program->handle, program->handle, devices, whole), report->missing);
+      set_outcome(note_built(program->handle, program->handle, devices, whole), report);
     }
     return code;
   }
@@ -75,7 +74,7 @@ cl_int build_and_note(const ProgramPointer &program, const BuildArguments &argum
   noting.notify = when_built;
   noting.user = pending;
   const cl_int code = by_driver(program, noting);
-  if (code == CL_SUCCESS) report->reason = outcome_of({}, report->missing);
+  if (code == CL_SUCCESS) set_outcome({}, report);
   return code;
 }
 
@@ -94,17 +93,21 @@ cl_program build_named(cl_context context, const WholeProgram &whole, const Opti
   return nullptr;
 }
 
+void set_only_with_files(Built *report) {
+  report->reason = "the driver does not build the text that has its files in it";
+  report->recorded = Recorded::no;
+}
+
 // Notes what the driver makes of the text that was named, after it has built what the application
 // gave: a driver that does not find the files must not be given a text that has them.
-std::string note_separate_build(const ProgramPointer &program, const Options &options,
-                                const Devices &devices, const WholeProgram &whole,
-                                const std::string &missing) {
+void note_separate_build(const ProgramPointer &program, const Options &options,
+                         const Devices &devices, const WholeProgram &whole, Built *report) {
   const cl_program made = build_named(program->context, whole, options, devices);
-  if (made == nullptr) return kOnlyWithFiles;
+  if (made == nullptr) return set_only_with_files(report);
   const Status noted_status = note_built(made, program->handle, devices, whole);
   launches().set_program(made, "");
   next.clReleaseProgram(made);
-  return outcome_of(noted_status, missing);
+  set_outcome(noted_status, report);
 }
 
 // Returns the devices that a program which stands for the application's must be built for: those
@@ -287,7 +290,7 @@ bool build_stand_in_and_note(const Call &call, Built *report) {
   stand_in->asked = true;
   stand_in->last_built = call.devices;
   objects().set_stand_in(call.program, stand_in);
-  report->reason = outcome_of(note_built(made, made, devices, *call.whole), report->missing);
+  set_outcome(note_built(made, made, devices, *call.whole), report);
   return true;
 }
 
@@ -297,17 +300,16 @@ cl_int build_by_driver(const Call &call, Way way, const CompilationPointer &befo
                        std::unique_lock<std::mutex> *lock, Built *built) {
   const ProgramPointer &program = call.program;
   const BuildArguments &arguments = call.arguments;
-  if (way != Way::pass) built->reason = kRefused;  // replaced unless the driver refuses
+  if (way != Way::pass) built->set_driver_refused();  // replaced unless the driver refuses
   build_others(program, call.devices);
   const cl_int code = leave_to_driver(program, lock, arguments.notify != nullptr, [&] {
     return way == Way::note ? build_and_note(program, arguments, call.devices, *call.whole, built)
                             : by_driver(program, arguments);
   });
   if (!has_tried(code)) objects().set_compilation(program, before);
-  if (code == CL_SUCCESS && way == Way::stand_in) built->reason = kOnlyWithFiles;
+  if (code == CL_SUCCESS && way == Way::stand_in) set_only_with_files(built);
   if (code == CL_SUCCESS && way == Way::note_separately) {
-    built->reason =
-        note_separate_build(program, call.options, *call.stands, *call.whole, built->missing);
+    note_separate_build(program, call.options, *call.stands, *call.whole, built);
   }
   report_build(*built, arguments.notify == nullptr ? program->handle : nullptr);
   return code;

@@ -12,7 +12,6 @@
 #include "kiln/packs/writer.hpp"
 #include "runtime/cached/cached_files.hpp"
 #include "runtime/cached/store_program.hpp"
-#include "runtime/layer/base/build_report.hpp"
 #include "runtime/layer/base/settings.hpp"
 #include "runtime/layer/record/record.hpp"
 #include "runtime/layer/serve/noted_starts.hpp"
@@ -204,10 +203,17 @@ std::string missing_text(const std::string &name, const kiln_device &device) {
              : packs::concat({missing, "; the overlay has it for ", other, ", not for ", own});
 }
 
-std::string outcome_of(const Status &status, const std::string &missing) {
+void set_outcome(const Status &status, Built *built) {
   const bool record = settings().record;
-  if (!status.ok()) return (record ? "it is not recorded: " : missing + "; ") + status.message;
-  return record ? "it is recorded" : missing + "; it is noted for 'kiln overlay build'";
+  if (status.ok()) {
+    built->recorded = Recorded::yes;
+    built->reason =
+        record ? "it is recorded" : built->missing + "; it is noted for 'kiln overlay build'";
+  } else {
+    // A library of functions has no kernels.
+    built->recorded = status.code == Code::requirement ? Recorded::needless : Recorded::no;
+    built->reason = (record ? "it is not recorded: " : built->missing + "; ") + status.message;
+  }
 }
 
 // The folder is made anew if `kiln overlay build` has removed it meanwhile.

@@ -9,6 +9,7 @@
 
 #include "kiln/packs/contents.hpp"
 #include "runtime/api/api.hpp"
+#include "runtime/layer/base/build_report.hpp"
 #include "runtime/layer/base/devices.hpp"
 #include "runtime/layer/record/launches.hpp"
 #include "runtime/overlay/overlay.hpp"
@@ -55,9 +56,9 @@ packs::Status note_program(const Part &part, const WholeProgram &program, Launch
 // overlay has it for another driver.
 std::string missing_text(const std::string &name, const kiln_device &device);
 
-// Returns the outcome of a build for the report; `status` says whether it was recorded or noted,
-// and `missing` why it was not served.
-std::string outcome_of(const packs::Status &status, const std::string &missing);
+// Sets the report's reason to the outcome of a build; `status` says whether it was recorded or
+// noted, and `built->missing` why it was not served.
+void set_outcome(const packs::Status &status, Built *built);
 
 // Adds the launch to its file. Complains if that fails.
 void note_new_launch(const Launches::Fresh &launch);

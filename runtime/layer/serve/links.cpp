@@ -149,12 +149,14 @@ void know_library(cl_program linked, cl_context context, const Link &link) {
   objects().add(known);
 }
 
-// Notes a program that the driver linked, and returns the outcome for the report.
-std::string note(cl_program linked, const Link &link, const std::string &missing) {
-  if (linked == nullptr) return kRefused;
+// Notes a program that the driver linked, and sets the outcome for the report, whose reason is why
+// it was not served.
+void note(cl_program linked, const Link &link, Built *built) {
+  if (linked == nullptr) return built->set_driver_refused();
   const packs::Status status = note_built(linked, linked, link.devices, link.whole);
   if (status.ok() && !settings().record) note_parts(link.whole, link.devices);
-  return outcome_of(status, missing);
+  built->missing = built->reason;
+  set_outcome(status, built);
 }
 
 // Has the driver link. A stand-in's place is taken by a program from the text that was named. If
@@ -320,6 +322,7 @@ cl_program link(const LinkArguments &arguments, cl_int *code) {
   Built built;
   bool notes = false;
   built.reason = known ? kLibrary : kUnknownParts;
+  built.recorded = known ? Recorded::needless : Recorded::no;  // unless it is no library
   if (known) built.program = known->whole.name;
   if (known && !known->is_library) {
     Served served;
@@ -328,6 +331,7 @@ cl_program link(const LinkArguments &arguments, cl_int *code) {
       served = serve_program(built.program, arguments.context, known->devices);
     }
     built.reason = served.reason;
+    built.recorded = Recorded::no;
     if (served.program != nullptr) {
       built.rung = served.rung;
       built.reason = served.miss;
@@ -349,7 +353,7 @@ cl_program link(const LinkArguments &arguments, cl_int *code) {
   }
   const cl_program linked = link_by_driver(arguments, code);
   if (linked != nullptr) launches().set_program(linked, "");
-  if (notes) built.reason = note(linked, *known, built.reason);
+  if (notes) note(linked, *known, &built);
   if (linked != nullptr && known && known->is_library) {
     know_library(linked, arguments.context, *known);
   }

@@ -77,6 +77,12 @@ TEST_CASE("a recorded program is its text, its options and its kernels") {
   CHECK(outcomes(recording.report()) == Texts{"passed, it is recorded", "passed, it is recorded",
                                               "passed, it is not recorded: it has no kernels",
                                               "passed, the driver does not build it"});
+  const std::string report = read_file(recording.report());
+  std::string recorded;
+  for (std::size_t at = 0; (at = report.find("\"recorded\": \"", at)) != std::string::npos; ++at) {
+    recorded += report[at + 13];
+  }
+  CHECK(recorded == "yynn");  // yes, yes, needless, needless
   const packs::Contents contents = read(recording.file(kRecorded, "-DX"));
   REQUIRE(contents.programs.size() == 1);
   REQUIRE(contents.programs[0].variants.size() == 1);
