@@ -190,8 +190,13 @@ int build(const OverlayArguments &given) {
     if (!status.ok()) return fail(status);
   }
   std::error_code error;
+  if (!fs::exists(options.folder, error)) {  // the layer makes it when it notes something
+    complain(options.folder + ": no such folder, so nothing is noted there");
+    print_result(options, {});
+    return kDone;
+  }
   if (!fs::is_directory(options.folder, error)) {
-    return fail({Code::not_found, options.folder + ": no such folder"});
+    return fail({Code::not_found, options.folder + ": no folder"});
   }
   if (options.is_background) step_back();
   supervise_command("interrupted; the same command goes on from there");
