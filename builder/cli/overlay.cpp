@@ -116,6 +116,7 @@ nlohmann::json to_json(const builder::OverlayBuild &result) {
           {"built", result.built},
           {"failures", failures},
           {"other_drivers", result.other_drivers},
+          {"not_here", result.not_here},
           {"dropped", result.dropped}};
 }
 
@@ -127,7 +128,9 @@ void print_result(const OverlayArguments &options, const builder::OverlayBuild &
   std::string text = fmt::format("{}: {} built, {} failed", options.folder,
                                  count(result.built, "program"), result.failures.size());
   if (result.other_drivers != 0) {
-    text += fmt::format("; {} noted for drivers that are not here", result.other_drivers);
+    text += builder::printable_line(fmt::format("; {} noted for drivers that are not here: {}",
+                                                result.other_drivers,
+                                                fmt::join(result.not_here, ", ")));
   }
   if (result.dropped != 0) text += fmt::format("; {} of earlier drivers dropped", result.dropped);
   print(text + "\n");
@@ -146,6 +149,7 @@ Result<builder::OverlayBuild> build_all(const OverlayArguments &options,
     all.built += some->built;
     all.dropped += some->dropped;
     all.other_drivers = some->other_drivers;
+    all.not_here = std::move(some->not_here);
     std::move(some->failures.begin(), some->failures.end(), std::back_inserter(all.failures));
     if (some->built + some->failures.size() == 0) return all;
   }

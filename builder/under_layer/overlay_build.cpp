@@ -241,6 +241,25 @@ Status build_for(const std::string &overlay, const DeviceInfo &device, const Bui
   return keeper.end();
 }
 
+// Returns the device and driver that the layer wrote into the notes of the driver's folder; the
+// folder's name if no note has them.
+std::string noted_driver(const std::string &overlay, const std::string &name) {
+  runtime::Folder folder;
+  std::vector<std::string> files;
+  const std::string below = std::string(cached::kNoted) + "/" + name;
+  if (!cached::open_folder(overlay, below, &folder).ok() || folder.list(&files) != 0) return name;
+  for (const std::string &file : files) {
+    std::shared_ptr<const packs::Pack> pack;
+    packs::Contents contents;
+    if (file.ends_with(cached::kPackSuffix) &&
+        packs::Pack::open_file((overlay + below + "/" + file).c_str(), &pack).ok() &&
+        packs::read_contents(pack, &contents).ok() && !contents.producer.empty()) {
+      return contents.producer;
+    }
+  }
+  return name;
+}
+
 // Removes what was noted for earlier drivers of the device; other drivers' notes stay, and are
 // counted.
 Status sweep(const std::string &overlay, const std::vector<DeviceInfo> &devices,
@@ -259,7 +278,11 @@ Status sweep(const std::string &overlay, const std::vector<DeviceInfo> &devices,
     std::error_code error;
     if (is_here) continue;
     (is_earlier ? out->dropped : out->other_drivers) += programs;
-    if (is_earlier) fs::remove_all(noted_folder(overlay) + "/" + name, error);
+    if (is_earlier) {
+      fs::remove_all(noted_folder(overlay) + "/" + name, error);
+    } else if (programs != 0) {
+      out->not_here.insert(noted_driver(overlay, name));
+    }
   }
   return {};
 }

@@ -2,6 +2,7 @@
 // Builds what the layer noted in an overlay: programs that no pack has, for later starts.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct OverlayBuild {
   std::size_t built = 0;
   std::vector<JobFailure> failures;  // by program
   std::size_t other_drivers = 0;     // programs noted for drivers that are not here
+  std::set<std::string> not_here;    // these drivers, for people
   std::size_t dropped = 0;           // programs noted for earlier drivers of the devices
 };
 

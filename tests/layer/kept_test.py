@@ -420,6 +420,9 @@ class Noted(Steps):
         shutil.copytree(self.noted, self.noted.parent / ("0" * 16 + "-" + 16 * "0"))
         _, built = self.build()
         self.assertEqual((built["built"], built["dropped"], built["other_drivers"]), (1, 1, 1))
+        told = must("overlay", "build", self.overlay).output
+        label = json.loads(must("devices", "--json").output)["devices"][0]["label"].partition(": ")[2]
+        self.assertIn(f"; 1 noted for drivers that are not here: {label}", told)
         self.assertEqual(len(list((self.overlay / "noted").iterdir())), 2)
 
     def test_notes_that_cannot_be_written_cost_the_application_nothing(self):

@@ -75,6 +75,12 @@ LaunchFile launch_file(const NotedFolder &noted, const std::string &program,
   return {noted.path(name), std::move(lines)};
 }
 
+std::string label_of(const kiln_device &device) {
+  const runtime::Identity &identity = device.device->identity;
+  return cached::driver_label(identity.text(runtime::Field::device_name),
+                              identity.text(runtime::Field::driver_version));
+}
+
 // Writes a base pack for `kiln overlay build`, unless there is one.
 Status note_part(const Part &part, const WholeProgram &program, const kiln_device &device,
                  LaunchFile *launches) {
@@ -94,8 +100,9 @@ Status note_part(const Part &part, const WholeProgram &program, const kiln_devic
     if (noted.folder.list(&names) == 0 && names.size() >= cached::kMaxNoted) {
       return Status::error(Code::over_limit, "too many programs wait for 'kiln overlay build'");
     }
-    const auto contents = cached::contents_of(next_table(), part.program.get(), program);
+    auto contents = cached::contents_of(next_table(), part.program.get(), program);
     if (!contents) return cached::without_kernels();
+    contents->producer = label_of(device);
     if (varies_at_each_start(driver_of(device), contents->programs[0])) {
       return Status::error(Code::requirement,
                            "each start has another text for these kernels, so it is not built");
@@ -195,9 +202,7 @@ std::string missing_text(const std::string &name, const kiln_device &device) {
   if (settings().overlay.empty()) return missing;
   const std::string other = cached::other_driver(settings().overlay, driver_of(device), name);
   if (other.empty()) return missing;
-  const runtime::Identity &identity = device.device->identity;
-  const std::string own = cached::driver_label(identity.text(runtime::Field::device_name),
-                                               identity.text(runtime::Field::driver_version));
+  const std::string own = label_of(device);
   return other == own
              ? missing + "; the overlay has it from before the driver or system changed"
              : packs::concat({missing, "; the overlay has it for ", other, ", not for ", own});
