@@ -53,7 +53,10 @@ void RefusableCall::note(cl_int code) const {
     return next.clGetProgramBuildInfo(program_->handle, devices_[0], what, room, out, size);
   };
   const auto text_of = [&](cl_program_build_info what) {
-    return runtime::query_text([&](auto... place) { return ask(what, place...); }).value_or("");
+    return runtime::query_text([&](std::size_t room, void *out, std::size_t *size) {
+             return ask(what, room, out, size);
+           })
+        .value_or("");
   };
   const std::string log = text_of(CL_PROGRAM_BUILD_LOG);
   if (log.empty()) return;
