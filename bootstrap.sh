@@ -65,7 +65,7 @@ libraries="libflatbuffers-dev libzstd-dev libxxhash-dev libsodium-dev libsqlite3
            libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev libstb-dev opencl-c-headers"
 # What launches kernels, with what tests are written with.
 drivers="ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd intel-opencl-icd catch2"
-# What `test` uses besides, with an application that knows nothing of Kiln.
+# What `quick` and `test` use besides, with an application that knows nothing of Kiln.
 testing="bubblewrap ccache clang-format-14 clpeak curl doxygen groff-base jq minisign pkg-config
          python3-xxhash python3-yaml python3-zstandard strace"
 laboratory="cargo oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring
@@ -80,8 +80,8 @@ delivery="skopeo docker-registry openssl python3-kubernetes"
 engines="parallel slurm-wlm munge ansible-core openssh-server openssh-client faketime
          busybox mksh shellcheck rsync rsyslog rpm systemd"
 # What makes a release, by one version of Clang on every machine.
-releasing="apt-utils binutils clang-15 debian-archive-keyring dpkg-dev file git gpg
-           gpg-agent lld-15 llvm-15 minisign zstd"
+releasing="apt-utils binutils bubblewrap clang-15 debian-archive-keyring dpkg-dev file git
+           gpg gpg-agent lld-15 llvm-15 minisign zstd"
 # Compilers for devices that are not there.
 virtual="libclc-15 lld-15 rocm-device-libs"
 
@@ -107,8 +107,8 @@ packages_for() {
   for entry in $tools; do echo "${entry##*:}"; done
   echo "$compilers $libraries"
   case "$1" in
-    demo | quick) echo "$drivers" ;;
-    test) echo "$drivers $testing" ;;
+    demo) echo "$drivers" ;;
+    quick | test) echo "$drivers $testing" ;;
     lab) echo "$drivers $testing $laboratory $applications $delivery $virtual $engines" ;;
     check)
       echo "$drivers $testing $laboratory $applications $delivery $virtual"
