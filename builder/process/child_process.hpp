@@ -58,6 +58,10 @@ Drained drain(const packs::Descriptor &from, std::string *to);
 // Call in a process that was just forked: it ends when `parent`, the process that forked it, ends.
 void end_with(pid_t parent);
 
+// Ends this process by a signal, as its parent would have seen it of a program that the signal
+// ended.
+[[noreturn]] void die_of(int signal);
+
 // Forks and returns the child's id, or -1. The child ends with this process, and leaves by _exit
 // with the code that `work` returns. Allocates nothing.
 template <typename Work>

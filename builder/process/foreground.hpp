@@ -23,12 +23,16 @@ void restore_signals();
 using Meanwhile = std::function<std::chrono::milliseconds()>;
 
 // Runs a program, searched in PATH, to its end, with this process's streams, folder, environment,
-// process group and terminal. Signals that another process sends to this one are passed on to the
-// program, which gets those of the terminal itself; if this process is killed, so is the program.
+// process group and terminal. To whoever started this process, it is the program: signals that
+// another process sends to this one are passed on, and the program gets those of the terminal
+// itself; this process stops while the program is stopped; if this process is killed, so is the
+// program. SIGSTOP alone cannot be passed on. Executing the program in place of this process was
+// rejected: the commands report when it has ended, and the first process of a container has to
+// outlive it.
 // `in_child` runs in the child before the program, and may only call what is safe after a fork.
-// With `meanwhile`, also ends the zombies of other children, as the first process of a container
-// has to. Returns ProcessEnd::not_started with errno if the program cannot be executed. Call from a
-// single-threaded process.
+// Also ends the zombies of other children, as the first process of a container has to. Returns
+// ProcessEnd::not_started with errno if the program cannot be executed. Call from a single-threaded
+// process.
 ProcessExit run_foreground(const std::vector<std::string> &command,
                            const std::function<void()> &in_child,
                            const Meanwhile *meanwhile = nullptr);

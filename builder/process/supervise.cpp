@@ -11,7 +11,6 @@
 #include <ctime>
 #include <optional>
 
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -109,18 +108,6 @@ class Supervisor {
   sigset_t signals_;
   std::optional<int> status_;
 };
-
-[[noreturn]] void die_of(int signal) {
-  const rlimit no_core{0, 0};  // the child has left a core file
-  setrlimit(RLIMIT_CORE, &no_core);
-  std::signal(signal, SIG_DFL);
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, signal);
-  sigprocmask(SIG_UNBLOCK, &set, nullptr);
-  raise(signal);
-  _exit(128 + signal);  // reached if this is the first process of a container
-}
 
 // The child's exit code or signal, or an interrupt.
 struct Ended {

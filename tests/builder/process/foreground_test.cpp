@@ -35,13 +35,83 @@ TEST_CASE("a program that cannot be executed gives errno", "[foreground]") {
   CHECK(run_foreground({"/"}, [] {}).code == EACCES);
 }
 
-TEST_CASE("signals that a process sends are passed on", "[foreground]") {
-  // Where a caller ignores them, as nohup does, no shell can trap them.
-  for (const int number : {SIGINT, SIGQUIT, SIGHUP}) std::signal(number, SIG_DFL);
-  for (const std::string signal : {"INT", "QUIT", "TERM", "HUP", "USR1", "USR2", "WINCH"}) {
+TEST_CASE("all signals that a process sends are passed on", "[foreground]") {
+  constexpr int kOfGlibc = 32;  // and 33
+  for (int signal = 1; signal <= SIGRTMAX; ++signal) {
+    if (signal == SIGKILL || signal == SIGSTOP || signal / 2 == kOfGlibc / 2) continue;
     INFO(signal);
-    CHECK(run_shell("trap 'exit 5' " + signal + "; kill -" + signal + " $PPID; while :; do :; done")
-              .code == 5);
+    const pid_t parent = fork_child([&] {
+      // Where a caller ignores a signal, as nohup does, no shell can trap it.
+      std::signal(signal, SIG_DFL);
+      const std::string number = std::to_string(signal);
+      return run_shell("trap 'exit 5' " + number + "; kill -" + number +
+                       " $PPID; for i in 1 2 3 4 5 6 7 8 9; do sleep 0.1; done")
+          .code;
+    });
+    CHECK(wait_for(parent).code == 5);
+  }
+}
+
+TEST_CASE("sends a value to its parent", "[.value]") {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGRTMIN);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  sigval value{};
+  value.sival_int = 42;
+  sigqueue(getppid(), SIGRTMIN, value);
+  siginfo_t info{};
+  const timespec patience{5, 0};
+  _exit(sigtimedwait(&set, &info, &patience) > 0 ? info.si_value.sival_int : 1);
+}
+
+TEST_CASE("a signal's value is passed on", "[foreground]") {
+  const pid_t parent = fork_child([] {
+    return run_foreground({"/proc/self/exe", "[.value]"}, [] {}).code;
+  });
+  CHECK(wait_for(parent).code == 42);
+}
+
+TEST_CASE("a timer that was set before the parent began reaches the program", "[foreground]") {
+  const pid_t parent = fork_child([] {
+    alarm(1);
+    return run_shell("trap 'exit 5' ALRM; for i in 1 2 3 4 5 6; do sleep 0.5; done").code;
+  });
+  CHECK(wait_for(parent).code == 5);
+}
+
+TEST_CASE("a failed write of the parent sends the program nothing", "[foreground]") {
+  Pipe closed;
+  REQUIRE(closed.open() == 0);
+  closed.read.close();
+  const Meanwhile meanwhile = [&] {
+    (void)!write(closed.write.get(), "", 1);
+    return std::chrono::milliseconds(10);
+  };
+  CHECK(run_foreground(
+            {"sh", "-c", "sleep 0.3; exit 9"}, [] { std::signal(SIGPIPE, SIG_DFL); }, &meanwhile)
+            .code == 9);
+}
+
+TEST_CASE("the parent stops when the program stops, and continues it", "[foreground]") {
+  for (const std::string signal : {"STOP", "TSTP"}) {
+    INFO(signal);
+    const pid_t parent = fork_child([&] {
+      setpgid(0, 0);  // a group that this process keeps from being orphaned
+      unsigned looks = 0;
+      const Meanwhile meanwhile = [&looks] {
+        if (++looks > 300) _exit(99);
+        return std::chrono::milliseconds(10);
+      };
+      return run_foreground(
+                 {"sh", "-c", "kill -" + signal + " $$; exit 4"}, [] {}, &meanwhile)
+          .code;
+    });
+    int status = 0;
+    REQUIRE(waitpid(parent, &status, WUNTRACED) == parent);
+    REQUIRE(WIFSTOPPED(status));
+    kill(parent, SIGCONT);
+    CHECK(wait_for(parent).code == 4);
   }
 }
 
@@ -105,6 +175,13 @@ TEST_CASE("the exit code of a program that exited is the parent's", "[foreground
   const ProcessExit killed = run_foreground({"sh", "-c", "kill -KILL $$"}, [] {});
   const pid_t child = fork_child([&] { return end_as(killed); });
   CHECK(wait_for(child).end == ProcessEnd::signalled);
+  const pid_t blocks = fork_child([] {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, nullptr);
+    return end_as({ProcessEnd::signalled, SIGTERM});
+  });
+  CHECK(wait_for(blocks).end == ProcessEnd::signalled);
 }
 
 }  // namespace kiln::builder
