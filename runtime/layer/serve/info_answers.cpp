@@ -14,12 +14,16 @@ namespace kiln::layer {
 
 namespace {
 
+// Empty if the device is unknown.
+std::string_view profile_of(cl_device_id id) {
+  kiln_device *device = nullptr;
+  return find_device(id, &device, nullptr) == KILN_OK ? device->device->description.profile : "";
+}
+
 // Returns whether the driver is known to tell options as they were given.
 bool tells_as_given(cl_device_id id) {
-  kiln_device *device = nullptr;
-  if (find_device(id, &device, nullptr) != KILN_OK) return true;
-  const std::string_view profile = device->device->description.profile;
-  return profile == "rusticl" || profile == "intel";
+  const std::string_view profile = profile_of(id);
+  return profile.empty() || profile == "rusticl" || profile == "intel";
 }
 
 // Returns a program without text, built for the device; null if the driver does not build it.
@@ -64,10 +68,9 @@ bool gives_last_built(cl_context context, cl_device_id device) {
 }  // namespace
 
 std::string told_link_options(cl_device_id device, const std::string &options) {
-  kiln_device *opened = nullptr;
-  const bool is_known = find_device(device, &opened, nullptr) == KILN_OK;
-  return is_known && std::string_view(opened->device->description.profile) == "rusticl" ? ""
-                                                                                        : options;
+  const std::string_view profile = profile_of(device);
+  const bool is_blank = options.find_first_not_of(' ') == std::string::npos;
+  return profile == "rusticl" || (profile == "pocl" && is_blank) ? "" : options;
 }
 
 std::string told_options(cl_context context, cl_device_id device, const Options &options) {

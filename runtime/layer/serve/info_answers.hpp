@@ -32,7 +32,8 @@ cl_int binaries_info(cl_program own, const StandIn &stand_in, cl_program_info wh
 // tells others than it was given. Asks, once for all programs with these options, a program without
 // text, which PoCL 3.1 builds in 25 ms.
 std::string told_options(cl_context context, cl_device_id device, const Options &options);
-// Returns the same after a link: rusticl tells none.
+// Returns the same after a link: rusticl tells none, and PoCL none of blanks alone. Calls no
+// driver.
 std::string told_link_options(cl_device_id device, const std::string &options);
 
 // Answers clGetProgramBuildInfo for a program of which a build was refused.

@@ -110,19 +110,25 @@ TEST_CASE("a malformed call leaves a deferred program as it was") {
   });
 }
 
-TEST_CASE("a link's options are told as given, and none on rusticl") {
+TEST_CASE("a link's options are told as given, none on rusticl, and none without a word on PoCL") {
   const Links links;
-  for (const char *platform : {"rusticl", "Another"}) {
+  for (const char *platform : {"rusticl", "Portable Computing Language", "Another"}) {
+    INFO(platform);
     driver().platform = platform;
     (void)std::filesystem::remove_all(links.folder.path() / "overlay");
     for (int start = 0; start < 2; ++start) {
       links.run(links.overlay(), [&](const Application &a) {
         const cl_program part = a.compiled(kAlone);
-        const cl_program linked = a.linked({part}, "-x");
-        const bool is_told = start == 0 || driver().platform != "rusticl";
-        CHECK(a.build_text_of(linked, CL_PROGRAM_BUILD_OPTIONS) == (is_told ? "-x" : ""));
-        a.release(linked);
+        for (const char *options : {"-x", " "}) {
+          const cl_program linked = a.linked({part}, options);
+          const bool is_word = options[0] != ' ';
+          const bool is_told = start == 0 || driver().platform == "Another" ||
+                               (driver().platform != "rusticl" && is_word);
+          CHECK(a.build_text_of(linked, CL_PROGRAM_BUILD_OPTIONS) == (is_told ? options : ""));
+          a.release(linked);
+        }
         a.release(part);
+        CHECK(calls_of("clLinkProgram") == (start == 0 ? 2 : 0));
       });
     }
   }
