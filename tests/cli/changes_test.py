@@ -10,8 +10,16 @@ one thing that all have: an option of the command, a variable of the environment
 After each round `kiln build` writes to the pack of the round before,
 with a store that has seen them all. The jobs that failed or were left out, the programs and the
 device's binaries with all that is said of them must be those of `kiln build --fresh` without a store,
-which builds each state of a program once. TEST-DRIVER is the scripted driver, with PoCL behind it.
-Prints each difference with the last change of the unit. J walks run side by side, N changes in all.
+which builds each state of a program once.
+
+In every third round each program is also run on a second device of that driver, for which no pack has
+a binary, from a manifest that asks a proof of the variant that the device would take. From a pack
+that is built from nothing it must take the same variant, and give the same output, as after a further
+build without references, and after merging, in both orders, with a pack of the same texts whose
+manifest asks for less and whose build compared nothing.
+
+TEST-DRIVER is the scripted driver, with PoCL behind it. Prints each difference with the last change
+of the unit. J walks run side by side, N changes in all.
 
 Exit codes: 0 no difference, 1 some, 77 a driver or a tool is not installed.
 """
@@ -22,6 +30,7 @@ import concurrent.futures
 import json
 import os
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -111,7 +120,21 @@ name = "Scripted platform"
 forward = true
 name = "Scripted GPU"
 driver_version = "{version}"
+[[platform.device]]
+forward = true
+name = "Another scripted GPU"
+driver_version = "{version}"
 """
+# What a manifest asks of the variants that a device would take first, and a manifest that asks for less.
+MORE = {r"(variant\.(right|five)\])": r'\1\nrequires = ["proof"]'}
+LESS = {r"^(requires|limits) = .*\n?": "", r"^tolerance = .*": "tolerance = 100000"}
+
+
+def with_changes(texts, changes):
+    """The texts of programs after replacing each pattern."""
+    for pattern, text in changes.items():
+        texts = {name: re.sub(pattern, text, one, flags=re.M) for name, one in texts.items()}
+    return texts
 
 
 def programs(unit, world):
@@ -179,6 +202,7 @@ class Walk:
         self.walked_common = self.random.sample(sorted(COMMON), 2)
         self.changed = {unit: "nothing" for unit in range(units)}  # the last change of each
         self.fresh = {}  # what a state of a program gives when it is built from nothing
+        self.rounds = 0
         for tool, more in (("plain", ""), ("defines", " -DTOOL")):
             file = folder / f"clang-{tool}"
             file.write_text(f'#!/bin/sh\nexec "{shutil.which("clang-15")}" "$@"{more}\n')
@@ -218,25 +242,26 @@ class Walk:
         (folder / "script.toml").write_text(DRIVER.format(version=self.common["driver"]))
         return texts, states
 
+    def call(self, *words, **variables):
+        """Runs kiln in the folder."""
+        return subprocess.run([self.kiln, *words], cwd=self.folder, env={**self.variables, **variables},
+                              capture_output=True, text=True, check=False)
+
     def build(self, texts, output, *options, store="none"):
         """What the build said of each program, and what the pack holds of it for the device."""
         spirv = f"[spirv]\naddress_bits = {self.common['address_bits']}"
         (self.folder / "m.toml").write_text("\n".join(["schema = 1", spirv, *texts.values(), ""]))
-        variables = {**self.variables, **self.common["variable"], "KILN_STORE": store,
-                     "KILN_CLANG": str(self.folder / f"clang-{self.common['tool']}")}
-        done = subprocess.run([self.kiln, "build", "m.toml", "-o", output, "--json",
-                               *self.common["options"], *options],
-                              cwd=self.folder, env=variables, capture_output=True, text=True,
-                              check=False)
+        also = [one for one in self.common["options"]
+                if one != "--require-proof" or "--no-check" not in options]
+        done = self.call("build", "m.toml", "-o", output, "--json", "--device", "0", *also, *options,
+                         **self.common["variable"], KILN_STORE=store,
+                         KILN_CLANG=str(self.folder / f"clang-{self.common['tool']}"))
         if done.returncode not in (0, 1):  # nothing was compared
             raise RuntimeError(f"exit code {done.returncode}: {done.stderr}")
         said = json.loads(done.stdout)
         if done.returncode != (1 if said["failures"] else 0):
             raise RuntimeError(f"exit code {done.returncode}: {done.stdout}")
-        inspected = subprocess.run([self.kiln, "pack", "inspect", "--json", output],
-                                   cwd=self.folder, env=variables, capture_output=True, text=True,
-                                   check=True)
-        pack = without_places(json.loads(inspected.stdout))
+        pack = without_places(json.loads(self.call("pack", "inspect", "--json", output).stdout))
         self.add_inputs(output, pack["targets"])
         all_of = {program["name"]: {"program": program, "binaries": {}, "intermediates": {},
                                     "notes": []}
@@ -269,8 +294,7 @@ class Walk:
         """Replaces each binary's bytes, which PoCL never makes alike, by what the driver got."""
         parts = self.folder / "parts"
         shutil.rmtree(parts, ignore_errors=True)
-        subprocess.run([self.kiln, "pack", "inspect", pack, "--extract", parts], check=True,
-                       cwd=self.folder, stdout=subprocess.DEVNULL)
+        self.call("pack", "inspect", pack, "--extract", parts)
         for number, target in enumerate(targets):
             for binary in target["binaries"]:
                 file = parts / f"{binary['variant']}.{number}.bin"
@@ -289,7 +313,38 @@ class Walk:
             unit = int(name.split("_")[1])
             if found := compared(one, self.fresh[states[name]], name):
                 lines += [f"after {self.changed[unit]}, {self.common}:", *found, texts[name]]
-        return lines
+        self.rounds += 1
+        return lines if lines or self.rounds % 3 else self.differences_elsewhere(texts)
+
+    def taken(self, pack, names):
+        """The variant that the second device takes of each program from the pack, and its output."""
+        taken = {}
+        for name in names:
+            done = self.call("run", name, "--pack", pack, "--device", "1", "--size", "8x1",
+                             "--no-check", "--json", "--output", "taken.raw")
+            if done.returncode != 0:
+                taken[name] = "nothing"
+                continue
+            taken[name] = [json.loads(done.stdout)["report"]["variant"],
+                           (self.folder / "taken.raw").read_bytes().hex()]
+        return taken
+
+    def differences_elsewhere(self, texts):
+        """Between what a device without binaries takes from a pack built from nothing, and from
+        others, as lines."""
+        self.build(with_changes(texts, MORE), "whole.kiln", "--fresh")
+        shutil.copy(self.folder / "whole.kiln", self.folder / "later.kiln")
+        self.build(with_changes(texts, MORE), "later.kiln", "--no-check")
+        self.build(with_changes(texts, LESS), "less.kiln", "--fresh", "--no-check")
+        packs = ["later.kiln"]
+        for number, pair in enumerate((("whole.kiln", "less.kiln"), ("less.kiln", "whole.kiln"))):
+            done = self.call("pack", "merge", *pair, "-o", f"merged{number}.kiln")
+            if done.returncode != 0:
+                return [f"{pair} cannot be merged: {done.stderr}"]
+            packs.append(f"merged{number}.kiln")
+        wanted = self.taken("whole.kiln", texts)
+        return [f"after {self.changed}, {self.common}, on another device from {pack}: {line}"
+                for pack in packs for line in compared(self.taken(pack, texts), wanted, "taken")]
 
 
 def inputs_in(data):

@@ -164,6 +164,17 @@ TEST_CASE("the parent's handlers are there again afterwards, and the program has
   CHECK(dead.end == ProcessEnd::signalled);
 }
 
+TEST_CASE("a program inherits that the signal of a child's end is ignored", "[foreground]") {
+  const pid_t parent = fork_child([] {
+    std::signal(SIGCHLD, SIG_IGN);
+    prepare_signals();
+    return run_foreground({"grep", "-q", "SigIgn:.*[13579bdf]....$", "/proc/self/status"},
+                          restore_signals)
+        .code;
+  });
+  CHECK(wait_for(parent).code == 0);
+}
+
 TEST_CASE("the function runs in the child before the program", "[foreground]") {
   CHECK(run_foreground({"sh", "-c", "exit $KILN_CODE"}, [] { setenv("KILN_CODE", "7", 1); }).code ==
         7);
