@@ -95,6 +95,16 @@ class Named(unittest.TestCase):
         text = "// \u00a0 $\n/* \u2003 */ constant char t[] = \"$\";\n" + INCLUDE + KERNEL
         self.assertEqual(self.check(text, "d/x.h", value(1), value(1)), ["served"])
 
+    @unittest.skipIf({"RUSTICL_ENABLE", "NEOReadDebugKeys"} & set(os.environ), "the driver is not PoCL")
+    def test_a_program_that_counts_in_a_variable_is_served(self):
+        """Its launches are proven from the same state as the launches of the program built from source."""
+        self.put("source.cl", "global int g = 5;\n"
+                 "kernel void k(global int *out) { size_t i = get_global_id(0); out[i] = i ? 1 : g++; }\n")
+        steps = ("build:-cl-std=CL2.0", "launch:1", "launch:1", "launch:8")
+        first, output = self.start(*steps)
+        second, _ = self.start(*steps)
+        self.assertEqual((first, second), (["passed"], ["served"]), output)
+
     def test_characters_that_some_compiler_takes_for_blanks(self):
         """Before a directive and in it."""
         for blank in "\u00a0\u3000":
