@@ -24,9 +24,9 @@ Handler pipe_handler = SIG_DFL;
 Handler file_size_handler = SIG_DFL;
 Handler child_handler = SIG_DFL;
 
-// Passes a signal on to the program. A terminal has sent its signals to the program, too, and a
-// failed write has sent one to this process alone; a timer may be of a program that became this
-// one.
+// Passes a signal on to the program if another process sent it. Not passed on: a terminal's, which
+// it sends to the program, too; a failed write's, which is this process's own. SIGALRM is passed on
+// in any case: the timer may have been set before this process executed kiln.
 void pass_on(const siginfo_t &info, pid_t program) {
   const bool is_sent = info.si_code <= 0 && info.si_pid != getpid();
   if (!is_sent && info.si_signo != SIGALRM) return;

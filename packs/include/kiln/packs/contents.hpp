@@ -295,8 +295,9 @@ struct MergeChoice {
 // come from one side, the one with more of them. Tunings are united, also of
 // variants that neither has; those of other texts than the merged variants' are removed. Of two for
 // one place the one whose variant's hash is known is kept, then as merge_tunings() does. Of the
-// known-bad notes, those of the later version are kept; of equal versions, all; what builds found
-// is united, and settled by settle_found(). Adds the choices to `choices`, if that is not null.
+// files' known-bad notes, only the later version's are kept, or all of equal versions. What builds
+// found is united, and settled by settle_found(). Adds the choices to `choices`, if that is not
+// null.
 Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *choices = nullptr);
 
 // Removes from `contents` everything but what a device may add to `base`: tunings of the base's
