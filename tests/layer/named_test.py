@@ -5,8 +5,8 @@ start with an overlay answers as one without the layer.
 
     named_test.py KILN LAYER APPLICATION [TEST...]
 
-APPLICATION is steps.c of this folder. OCL_ICD_VENDORS chooses the driver, which need not execute
-anything: the kernel's required work-group size is the value that a header defines.
+APPLICATION is steps.c of this folder. OCL_ICD_VENDORS chooses the driver, which for the class Named need not
+execute anything: the kernel's required work-group size is the value that a header defines.
 
 Exit codes: 0 passed, 1 failed, 77 there is no device.
 """
@@ -37,7 +37,7 @@ def value(number):
     return f"#define VALUE {number}\n"
 
 
-class Named(unittest.TestCase):
+class Starts(unittest.TestCase):
     """Starts in a folder, in which files change between them."""
     maxDiff = None
 
@@ -89,21 +89,15 @@ class Named(unittest.TestCase):
             outcomes, _ = self.start(*steps, **variables)
         return outcomes
 
+
+class Named(Starts):
+    """On each driver; nothing is launched."""
+
     def test_a_usual_program_is_served(self):
         """Or the tests below would show nothing."""
         self.assertEqual(self.check(INCLUDE + KERNEL, "d/x.h", value(1), value(2), value(1)), ["served"])
         text = "// \u00a0 $\n/* \u2003 */ constant char t[] = \"$\";\n" + INCLUDE + KERNEL
         self.assertEqual(self.check(text, "d/x.h", value(1), value(1)), ["served"])
-
-    @unittest.skipIf({"RUSTICL_ENABLE", "NEOReadDebugKeys"} & set(os.environ), "the driver is not PoCL")
-    def test_a_program_that_counts_in_a_variable_is_served(self):
-        """Its launches are proven from the same state as the launches of the program built from source."""
-        self.put("source.cl", "global int g = 5;\n"
-                 "kernel void k(global int *out) { size_t i = get_global_id(0); out[i] = i ? 1 : g++; }\n")
-        steps = ("build:-cl-std=CL2.0", "launch:1", "launch:1", "launch:8")
-        first, output = self.start(*steps)
-        second, _ = self.start(*steps)
-        self.assertEqual((first, second), (["passed"], ["served"]), output)
 
     def test_characters_that_some_compiler_takes_for_blanks(self):
         """Before a directive and in it."""
@@ -289,6 +283,19 @@ class Named(unittest.TestCase):
                 outputs += self.start(ASKED, "value", "log")[1]
                 shutil.rmtree(self.place / "overlay", ignore_errors=True)
         self.assertIn("x.h:", outputs, "no log was compared")
+
+
+class Proven(Starts):
+    """What is launched, too: on PoCL."""
+
+    def test_a_program_that_counts_in_a_variable_is_served(self):
+        """Its launches are proven from the same state as the launches of the program built from source."""
+        self.put("source.cl", "global int g = 5;\n"
+                 "kernel void k(global int *out) { size_t i = get_global_id(0); out[i] = i ? 1 : g++; }\n")
+        steps = ("build:-cl-std=CL2.0", "launch:1", "launch:1", "launch:8")
+        first, output = self.start(*steps)
+        second, _ = self.start(*steps)
+        self.assertEqual((first, second), (["passed"], ["served"]), output)
 
 
 if __name__ == "__main__":

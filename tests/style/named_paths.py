@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails where a document, or a comment of C++, names a file of this repository that is not there.
+"""Fails where a document, or a comment of C++, names a file of this repository that is not there, or a
+CMakeLists.txt a case of Python's.
 
 A name is what stands in back quotes and begins with a top folder, up to a blank: `packs/read/pack.cpp`.
 Of `{cpp,hpp}` each must be there; `*`, and a word such as NAME, must match something. In a comment
@@ -16,6 +17,7 @@ DOCUMENTS = ("docs/**/*.md", "README.md", "CONTRIBUTING.md")
 NAME = re.compile(r"`((?:android|builder|runtime|packs|kernels|manifests|tests|cmake|docs|examples)/[^`\s]*)[^`]*`")
 PLACEHOLDER = re.compile(r"(?<![A-Z])(?:NAME|ROOM|VENDOR)(?![A-Z])")
 IN_COMMENT = re.compile(r"(?<![\w./*-])[\w/]+\.(?:cpp|hpp|py)\b")
+CASE = re.compile(r"\b([A-Z]\w+)\.(test_\w+)")
 BRACES = re.compile(r"\{([^{}]*)\}")
 
 
@@ -51,6 +53,17 @@ def missing_in_comments():
                     yield f"{path.relative_to(ROOT).as_posix()}:{number}: there is no {name}"
 
 
+def missing_cases():
+    """What lists of tests name that is not there."""
+    there = {(name, case) for path in tracked(".py")
+             for part in re.split(r"^(?=class )", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+             for name in re.findall(r"^class (\w+)", part) for case in re.findall(r"def (test_\w+)", part)}
+    for path in ROOT.glob("tests/**/CMakeLists.txt"):
+        for name, case in CASE.findall(path.read_text(encoding="utf-8")):
+            if (name, case) not in there:
+                yield f"{path.relative_to(ROOT).as_posix()}: there is no {name}.{case}"
+
+
 def main():
     documents = [path for pattern in DOCUMENTS for path in sorted(ROOT.glob(pattern))]
     count, faults = 0, 0
@@ -63,7 +76,7 @@ def main():
                 if missing:
                     faults += 1
                     print(f"{document}:{number}: there is no {', '.join(missing)}")
-    for fault in missing_in_comments():
+    for fault in [*missing_in_comments(), *missing_cases()]:
         faults += 1
         print(fault)
     print(f"{len(documents)} documents, {count} names, {faults} of nothing")
