@@ -162,6 +162,8 @@ class Application {
     made.list = chosen(context, set);
     if (manner == 6) made.list = contexts_.back().devices;  // perhaps not the context's
     if (manner == 7 && !is_rusticl_ && !made.list.empty()) made.list.push_back(made.list[0]);
+    // PoCL 3.1 writes behind its memory for a longer list.
+    made.list.resize(std::min(made.list.size(), contexts_[context].devices.size()));
     made.count = static_cast<cl_uint>(made.list.size());
     made.devices = made.list.empty() ? nullptr : made.list.data();
     if (manner == 3) made.devices = nullptr, made.count = 1;
