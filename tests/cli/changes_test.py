@@ -10,7 +10,8 @@ one thing that all have: an option of the command, a variable of the environment
 After each round `kiln build` writes to the pack of the round before,
 with a store that has seen them all. The jobs that failed or were left out, the programs and the
 device's binaries with all that is said of them must be those of `kiln build --fresh` without a store,
-which builds each state of a program once.
+which builds each state of a program once. One device is PoCL's, the other a described compiler, which tells
+how many registers a kernel uses.
 
 In every third round each program is also run on a second device of that driver, for which no pack has
 a binary, from a manifest that asks a proof of the variant that the device would take. From a pack
@@ -94,7 +95,7 @@ FIELDS = {
     "extent": ["width", "width+1"],
     "range": ["width", "width+8", "width/2"],
     "stages": [0, 1],
-    "limits": [{}, {"spills": 0}],
+    "limits": ["", "spills = 0", "registers = 17", "registers = 18"],  # the compiler tells 16 to 19
     "workarounds": [[], ["-DSAFE"]],
     "local_size": [None, [4, 1], [8, 1]],
     "local_sizes": [[], [[16, 1]]],
@@ -124,6 +125,24 @@ driver_version = "{version}"
 forward = true
 name = "Another scripted GPU"
 driver_version = "{version}"
+"""
+COMPILER = """schema = 1
+name = "described"
+tools = "described 1"
+command = ["sh", "-c", '''
+(cat "$1"; echo "$2") > "$0"
+registers=$(($(cksum < "$0" | cut -d" " -f1) % 4 + 16))
+for kernel in $(grep -o "kernel void [a-z_0-9]*" "$1" | cut -d" " -f3); do
+  echo "ptxas info : Compiling entry function '$kernel' for 'sm_90'"
+  echo "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads"
+  echo "ptxas info : Used $registers registers, used 0 barriers"
+done''', "{output}", "{input}", "{option_text}"]
+[identity]
+platform_name = "Described"
+device_name = "Described"
+device_vendor = "Nobody"
+driver_version = "1"
+address_bits = "64"
 """
 # What a manifest asks of the variants that a device would take first, and a manifest that asks for less.
 MORE = {r"(variant\.(right|five)\])": r'\1\nrequires = ["proof"]'}
@@ -166,7 +185,7 @@ def programs(unit, world):
                            for key in ("tolerance", "workarounds", "local_size", "local_sizes")
                            if world[key])
                 if world["limits"]:
-                    out.append("limits = { spills = 0 }")
+                    out.append(f"limits = {{ {world['limits']} }}")
                 if world["stages"]:
                     out.append(f'stages = [{{ kernel = "again_{unit}", range = ["width"], '
                                'arguments = ['
@@ -207,6 +226,7 @@ class Walk:
             file = folder / f"clang-{tool}"
             file.write_text(f'#!/bin/sh\nexec "{shutil.which("clang-15")}" "$@"{more}\n')
             file.chmod(0o755)
+        (folder / "compiler.toml").write_text(COMPILER)
 
     def change(self, most):
         """Changes a field of each unit, or one of all; returns how many changes these are."""
@@ -253,14 +273,15 @@ class Walk:
         (self.folder / "m.toml").write_text("\n".join(["schema = 1", spirv, *texts.values(), ""]))
         also = [one for one in self.common["options"]
                 if one != "--require-proof" or "--no-check" not in options]
-        done = self.call("build", "m.toml", "-o", output, "--json", "--device", "0", *also, *options,
-                         **self.common["variable"], KILN_STORE=store,
+        done = self.call("build", "m.toml", "-o", output, "--json", "--device", "0",
+                         "--virtual", "compiler.toml", *also, *options, **self.common["variable"],
+                         KILN_STORE=store,
                          KILN_CLANG=str(self.folder / f"clang-{self.common['tool']}"))
         if done.returncode not in (0, 1):  # nothing was compared
             raise RuntimeError(f"exit code {done.returncode}: {done.stderr}")
         said = json.loads(done.stdout)
         if done.returncode != (1 if said["failures"] else 0):
-            raise RuntimeError(f"exit code {done.returncode}: {done.stdout}")
+            raise RuntimeError(f"exit code {done.returncode}: {done.stdout}{done.stderr}")
         pack = without_places(json.loads(self.call("pack", "inspect", "--json", output).stdout))
         self.add_inputs(output, pack["targets"])
         all_of = {program["name"]: {"program": program, "binaries": {}, "intermediates": {},
@@ -271,17 +292,16 @@ class Walk:
             if note.pop("driver_from") <= self.common["driver"] < note.pop("driver_below"):
                 all_of[note["program"]]["notes"].append(note)
         for target in pack["targets"]:
-            if target["identity"]["driver_version"] != self.common["driver"]:
+            device = target["identity"]["device_name"]
+            if device != "Described" and target["identity"]["driver_version"] != self.common["driver"]:
                 continue  # of the device as it was
             for kind in ("binaries", "intermediates"):
                 for binary in target[kind]:
                     name, variant = binary["variant"].split("/")
-                    all_of[name][kind][variant] = binary
-            for one in all_of.values():
-                if not one["binaries"] and not one["intermediates"]:
-                    continue  # a pack without any binary has no target
-                one["target"] = {key: value for key, value in target.items()
-                                 if key not in ("binaries", "intermediates")}
+                    all_of[name][kind][f"{variant} of {device}"] = binary
+                    all_of[name][f"target {device}"] = {  # a pack without any binary has no target
+                        key: value for key, value in target.items()
+                        if key not in ("binaries", "intermediates")}
         for outcome in ("failures", "left_out"):
             for one in all_of.values():
                 one[outcome] = []
@@ -298,7 +318,9 @@ class Walk:
         for number, target in enumerate(targets):
             for binary in target["binaries"]:
                 file = parts / f"{binary['variant']}.{number}.bin"
-                binary["blob"] = inputs_in(file.read_bytes())
+                data = file.read_bytes()
+                binary["blob"] = (data.decode() if target["identity"]["device_name"] == "Described"
+                                  else inputs_in(data))
 
     def differences(self):
         """Between both builds of the units, as lines."""
@@ -332,19 +354,27 @@ class Walk:
     def differences_elsewhere(self, texts):
         """Between what a device without binaries takes from a pack built from nothing, and from
         others, as lines."""
-        self.build(with_changes(texts, MORE), "whole.kiln", "--fresh")
+        provable = {name: text for name, text in texts.items() if "\nreference" in text}
+        more = {**texts, **with_changes(provable, MORE)}
+        self.build(more, "whole.kiln", "--fresh")
         shutil.copy(self.folder / "whole.kiln", self.folder / "later.kiln")
-        self.build(with_changes(texts, MORE), "later.kiln", "--no-check")
+        self.build(more, "later.kiln", "--no-check")
         self.build(with_changes(texts, LESS), "less.kiln", "--fresh", "--no-check")
+        merges = [("whole.kiln", "less.kiln"), ("less.kiln", "whole.kiln")]
+        if (self.folder / "before.kiln").exists():
+            base = ("--base", "whole.kiln")
+            merges += [(*base, "whole.kiln", "before.kiln"), (*base, "before.kiln", "whole.kiln")]
         packs = ["later.kiln"]
-        for number, pair in enumerate((("whole.kiln", "less.kiln"), ("less.kiln", "whole.kiln"))):
-            done = self.call("pack", "merge", *pair, "-o", f"merged{number}.kiln")
+        for number, words in enumerate(merges):
+            done = self.call("pack", "merge", *words, "-o", f"merged{number}.kiln")
             if done.returncode != 0:
-                return [f"{pair} cannot be merged: {done.stderr}"]
+                return [f"{words} cannot be merged: {done.stderr}"]
             packs.append(f"merged{number}.kiln")
         wanted = self.taken("whole.kiln", texts)
-        return [f"after {self.changed}, {self.common}, on another device from {pack}: {line}"
-                for pack in packs for line in compared(self.taken(pack, texts), wanted, "taken")]
+        shutil.copy(self.folder / "less.kiln", self.folder / "before.kiln")
+        lines = [f"from {pack}: {line}" for pack in packs
+                 for line in compared(self.taken(pack, texts), wanted, "taken")]
+        return [f"on another device, after {self.changed}, {self.common}:", *lines] if lines else []
 
 
 def inputs_in(data):
