@@ -1,5 +1,6 @@
 /*
- * Epsilon filter of an 8-bit luma plane: smooths noise, keeps edges. Buffer variant.
+ * Epsilon filter of an 8-bit luma plane: smooths noise, keeps edges. Buffer variant of 16 pixels an
+ * item.
  *
  *   out = average of the neighbours p of pixel c with |c - p| <= threshold, over the 9x9
  *         window around c (c itself included), coordinates clamped to the image; rounded to the
@@ -16,51 +17,9 @@
  * variants and has the published numbers.
  *
  * Compile with the kernels folder on the include path.
- *
- * Arithmetic. |c - p| <= t is one addition and one comparison modulo 2^16:
- * (ushort)(p + (t - c)) <= 2 t, as p - c + t is in -255..510 and its negative values wrap to
- * more than 510. The sum is at most 81 * 255 = 20655.
- *
- * Rounding. sum / count to the nearest, halves up, is floor(n / count) with n = sum + count / 2
- * (integer division). (n + 0.5) / count has the same floor, is at least 0.5 / 81 away from
- * every integer and below 256: float division, with an error of a few units in the last place,
- * cannot reach the next integer, and truncation is exact.
  */
 #include "common/store_last.clh"
-
-static uchar epsilon_pixel(__global const uchar *source, uint x, uint y, uint width, uint height,
-                           uint threshold) {
-  const uint centre = source[y * width + x];
-  uint sum = 0u;
-  uint count = 0u;
-  int dx;
-  int dy;
-
-  for (dy = -4; dy <= 4; ++dy) {
-    const uint row = (uint)clamp((int)y + dy, 0, (int)height - 1) * width;
-    for (dx = -4; dx <= 4; ++dx) {
-      const uint p = source[row + (uint)clamp((int)x + dx, 0, (int)width - 1)];
-      if (abs_diff(centre, p) <= threshold) {
-        sum += p;
-        count += 1u;
-      }
-    }
-  }
-  return (uchar)((sum + count / 2u) / count);
-}
-
-/*
- * Adds the neighbours `p` that are within the threshold to `sum`, and their number to `count`.
- * With select(), and not by subtracting the comparison's -1: of the latter clang makes a zext of a
- * vector of i1, which Oclgrind 21.10 gets wrong.
- */
-#define EPSILON_ADD(p)                                           \
-  do {                                                           \
-    const ushort16 value = (p);                                  \
-    const ushort16 inside = as_ushort16((value + bias) <= span); \
-    sum += select((ushort16)(0), value, inside);                 \
-    count += select((ushort16)(0), (ushort16)(1), inside);       \
-  } while (0)
+#include "epsilon/epsilon_buffer.clh"
 
 /*
  * The 24 columns from x - 4 of the row that begins at `row`: the first 16 and the last 16. Where
@@ -104,15 +63,15 @@ static uchar16 epsilon_sixteen(__global const uchar *source, uint x, uint y, uin
     ushort16 p8;
     epsilon_columns24(source + row, x, width, &p0, &p8);
     const ushort16 p4 = (ushort16)(p0.s456789ab, p8.s456789ab);
-    EPSILON_ADD(p0);
-    EPSILON_ADD((ushort16)(p0.s12345678, p4.s56789abc));
-    EPSILON_ADD((ushort16)(p0.s23456789, p4.s6789abcd));
-    EPSILON_ADD((ushort16)(p0.s3456789a, p4.s789abcde));
-    EPSILON_ADD(p4);
-    EPSILON_ADD((ushort16)(p0.s56789abc, p8.s56789abc));
-    EPSILON_ADD((ushort16)(p0.s6789abcd, p8.s6789abcd));
-    EPSILON_ADD((ushort16)(p0.s789abcde, p8.s789abcde));
-    EPSILON_ADD(p8);
+    EPSILON_ADD(ushort16, p0);
+    EPSILON_ADD(ushort16, (ushort16)(p0.s12345678, p4.s56789abc));
+    EPSILON_ADD(ushort16, (ushort16)(p0.s23456789, p4.s6789abcd));
+    EPSILON_ADD(ushort16, (ushort16)(p0.s3456789a, p4.s789abcde));
+    EPSILON_ADD(ushort16, p4);
+    EPSILON_ADD(ushort16, (ushort16)(p0.s56789abc, p8.s56789abc));
+    EPSILON_ADD(ushort16, (ushort16)(p0.s6789abcd, p8.s6789abcd));
+    EPSILON_ADD(ushort16, (ushort16)(p0.s789abcde, p8.s789abcde));
+    EPSILON_ADD(ushort16, p8);
   }
   return convert_uchar16((convert_float16(sum + (count >> (ushort16)(1))) + 0.5f) /
                          convert_float16(count));
