@@ -11,6 +11,8 @@
  *   bezier_scalar_args                one point an item, all of S M T^T
  *   bezier_rows, bezier_precomputed   M T^T is the same along a row: the first kernel (one item a
  *                                     row) writes it, three float4 a row, the second reads it
+ *   bezier_row_px4                    both at once: M T^T once an item, which has 4 points of its
+ *                                     row, as far apart as there are items in a row
  *
  * With BEZIER_NATIVE defined, s and t are divided by native_divide, whose error is the driver's.
  */
@@ -71,5 +73,24 @@ __kernel void bezier_precomputed(__global const float4 *restrict rows,
     const float s = along(column, width);
     position[i] = point(rows[3u * row], rows[3u * row + 1u], rows[3u * row + 2u], s);
     st[i] = (float2)(s, along(row, height));
+  }
+}
+
+__kernel void bezier_row_px4(float16 x, float16 y, float16 z, __global float4 *restrict position,
+                             __global float2 *restrict st, uint width, uint height) {
+  const uint row = (uint)get_global_id(1);
+  const uint stride = (uint)get_global_size(0);
+  uint column = (uint)get_global_id(0);
+
+  if (row < height) {
+    const float t = along(row, height);
+    const float4 cx = row_coefficients(x, t);
+    const float4 cy = row_coefficients(y, t);
+    const float4 cz = row_coefficients(z, t);
+    for (; column < width; column += stride) {
+      const float s = along(column, width);
+      position[row * width + column] = point(cx, cy, cz, s);
+      st[row * width + column] = (float2)(s, t);
+    }
   }
 }

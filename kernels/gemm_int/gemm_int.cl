@@ -9,6 +9,7 @@
  *               for k = 0, 4, 8, ...
  *                 sum = clamp(sum + A[y][k] B[k][x] + ... + A[y][k + 3] B[k + 3][x], INT_MIN,
  * INT_MAX) where products behind the depth are 0: what the vendors' saturating dot products do
+ *   GEMM_SU8  besides GEMM_S8: A has signed bytes, B unsigned ones
  *
  * A holds height rows of depth elements, C height rows of width elements. B is stored transposed,
  * width rows of depth elements, so that in both matrices neighbouring k are neighbours in memory.
@@ -28,6 +29,12 @@
 #define ELEMENT char
 #else
 #define ELEMENT short
+#endif
+
+#ifdef GEMM_SU8
+#define B_ELEMENT uchar
+#else
+#define B_ELEMENT ELEMENT
 #endif
 
 #ifdef GEMM_S8
@@ -52,6 +59,8 @@
 static uint dot_acc(uint a, uint b, uint sum) {
 #ifdef GEMM_U8
   return sum + dot_4x8packed_uu_uint(a, b);
+#elif defined(GEMM_SU8)
+  return as_uint(dot_acc_sat_4x8packed_su_int(a, b, as_int(sum)));
 #else
   return as_uint(dot_acc_sat_4x8packed_ss_int(a, b, as_int(sum)));
 #endif
@@ -66,12 +75,15 @@ static uint dot_acc(uint a, uint b, uint sum) {
  * qcom_udot8_acc adds to an int and saturates, so the sums of GEMM_U8 start from the least int:
  * they reach the largest one only where C's 32 bits are full too.
  *
- * qcom_dot8_acc's first operand is signed, the second is not. With b' = b + 128, which is unsigned,
- * a . b = a . b' - 128 sum(a). A block's four columns share sum(a).
+ * qcom_dot8_acc's first operand is signed, the second is not, as GEMM_SU8 has them. For GEMM_S8,
+ * with b' = b + 128, which is unsigned, a . b = a . b' - 128 sum(a). A block's four columns share
+ * sum(a).
  */
 static uint dot_acc(uint a, uint b, uint sum) {
 #ifdef GEMM_U8
   return as_uint(qcom_udot8_acc(a, b, as_int(sum)));
+#elif defined(GEMM_SU8)
+  return as_uint(qcom_dot8_acc(a, b, as_int(sum)));
 #else
   const int sum_of_a = qcom_dot8_acc(a, 0x01010101u, 0);
   const int part = qcom_dot8_acc(a, b ^ 0x80808080u, -128 * sum_of_a);
@@ -106,7 +118,11 @@ static uint dot_acc(uint a, uint b, uint sum) {
   const ushort4 products = convert_ushort4(as_uchar4(a)) * convert_ushort4(as_uchar4(b));
   return sum + products.x + products.y + products.z + products.w;
 #elif defined(GEMM_S8)
+#ifdef GEMM_SU8
+  const int4 products = convert_int4(as_char4(a)) * convert_int4(as_uchar4(b));
+#else
   const int4 products = convert_int4(as_char4(a)) * convert_int4(as_char4(b));
+#endif
   return as_uint(add_sat(as_int(sum), (products.x + products.y) + (products.z + products.w)));
 #else
   const int2 products = convert_int2(as_short2(a)) * convert_int2(as_short2(b));
@@ -115,7 +131,7 @@ static uint dot_acc(uint a, uint b, uint sum) {
 }
 #endif
 
-__kernel void gemm_scalar(__global const ELEMENT *restrict a, __global const ELEMENT *restrict b,
+__kernel void gemm_scalar(__global const ELEMENT *restrict a, __global const B_ELEMENT *restrict b,
                           __global uint *restrict c, uint width, uint height,
                           uint depth BIAS_ARGUMENT) {
   const uint x = (uint)get_global_id(0);
