@@ -82,13 +82,10 @@ std::string row_text(const builder::TunedVariant &variant, bool best) {
   }
   std::string local;
   bool finished = true;
-  bool kept = true;
   for (const builder::TunedKernel &kernel : variant.kernels) {
     local += (local.empty() ? "" : ", ") + builder::local_text(kernel.local);
     finished = finished && kernel.finished;
-    kept = kept && kernel.kept;
   }
-  if (!kept) local += " (not kept: the driver's size is faster)";
   if (!finished) local += kCutShort;
   if (variant.check == builder::Check::unchecked) local += " (unchecked)";
   return row_text(best, variant.variant, variant.default_nanoseconds, variant.nanoseconds,

@@ -28,7 +28,6 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint8_t kUntouched = 0xa5;  // content of the outputs before the checked launch
-constexpr double kSlower = 1.03;           // times: what is not noise
 constexpr double kFarBehind = 2;           // times slower than the fastest: no size makes up for it
 
 template <typename T>
@@ -133,8 +132,6 @@ class Tuner {
     if (Status e = keep_rules(variant, limits, &first, &candidates); !e.ok()) return e;
     searches_.emplace_back(std::move(candidates), first);
     best_.push_back(first.front());
-    first_.push_back(first.front());
-    driver_.push_back(seeds.suggested[0] != 0 ? seeds.suggested : seeds.driver);
     TunedKernel kernel;
     kernel.kernel = stage.kernel;
     kernel.work_items = std::uint64_t{stage.global[0]} * stage.global[1] * stage.global[2];
@@ -295,18 +292,9 @@ class Tuner {
     return {};
   }
 
-  // Whether the driver takes the sizes that the runtime uses without a measurement.
-  bool first_sizes_work() const {
-    for (std::size_t s = 0; s < stages(); ++s) {
-      const std::vector<NDSize> ranking = searches_[s].ranking();
-      if (std::find(ranking.begin(), ranking.end(), first_[s]) == ranking.end()) return false;
-    }
-    return true;
-  }
-
-  // Measures the best sizes and the driver's in turns. If the driver's are faster and cannot be
-  // stored, since they are not known, no size is kept, and the runtime's first guess is measured.
-  // If the driver refused that guess, the best size is kept all the same.
+  // Measures the best sizes and the driver's in turns. The best are kept even if the driver's are
+  // faster, which the runtime never launches: its own first guess is among those that were
+  // measured.
   Status compare_with_driver() {
     Figures tuned{Sampler(kFinalRule), std::vector<Sampler>(stages(), Sampler(kFinalRule))};
     Figures driver = tuned;
@@ -321,12 +309,6 @@ class Tuner {
       if (!status.ok()) return status;
     }
     const Statistics statistics = tuned.all.statistics();
-    if (kept_ && driver_chooses_ && best_ != driver_ && first_sizes_work() &&
-        kSlower * driver.all.statistics().median < statistics.median) {
-      kept_ = false;
-      best_ = first_;
-      return compare_with_driver();
-    }
     result_.nanoseconds = statistics.median;
     result_.samples = statistics.samples;
     result_.spread = statistics.spread;
@@ -335,7 +317,6 @@ class Tuner {
       const Statistics of_kernel = tuned.of_stage[s].statistics();
       TunedKernel &kernel = result_.kernels[s];
       kernel.local = best_[s];
-      kernel.kept = kept_;
       kernel.nanoseconds = of_kernel.median;
       kernel.samples = of_kernel.samples;
       kernel.spread = of_kernel.spread;
@@ -353,10 +334,7 @@ class Tuner {
   TunedVariant result_;
   std::vector<Search> searches_;  // one for each stage
   std::vector<NDSize> best_;      // the best sizes so far
-  std::vector<NDSize> first_;     // what the runtime takes if nothing was measured
-  std::vector<NDSize> driver_;    // what the driver chooses; zeros: not known
   bool driver_chooses_ = true;    // the driver accepts launches without a work-group size
-  bool kept_ = true;  // false: the driver's own sizes are faster than all that was tried
   bool device_clock_ = false;
 };
 

@@ -92,7 +92,7 @@ std::map<RowKey, std::pair<std::uint64_t, packs::Tuning>> kernel_rows(const Tune
                                                                       const TunedVariant &variant) {
   std::map<RowKey, std::pair<std::uint64_t, packs::Tuning>> rows;
   for (const TunedKernel &kernel : variant.kernels) {
-    if (kernel.required || !kernel.kept) continue;
+    if (kernel.required) continue;
     packs::Tuning row = kernel_row(kernel);
     row.program = size.program;
     row.variant = variant.variant;
@@ -146,7 +146,6 @@ TunedKernel tuned_kernel_from(const json &in) {
   kernel.work_items = in["work_items"];
   kernel.required = in["required"];
   kernel.local = in["local"].get<NDSize>();
-  kernel.kept = in["kept"];
   kernel.nanoseconds = in["nanoseconds"];
   kernel.default_nanoseconds = time_from(in["default_nanoseconds"]);
   kernel.samples = in["samples"];
@@ -203,7 +202,6 @@ json to_json(const TunedKernel &kernel) {
           {"size_class", size_class_name(packs::size_class(kernel.work_items))},
           {"required", kernel.required},
           {"local", kernel.local},
-          {"kept", kernel.kept},
           {"nanoseconds", whole(kernel.nanoseconds)},
           {"default_nanoseconds", time_json(kernel.default_nanoseconds)},
           {"samples", kernel.samples},

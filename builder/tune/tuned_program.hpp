@@ -40,8 +40,7 @@ struct TunedKernel {
   std::string kernel;
   std::uint64_t work_items = 0;
   bool required = false;  // the kernel has a required size, so there is no choice
-  NDSize local{1, 1, 1};  // the best, or the runtime's first guess if none is kept
-  bool kept = true;       // false: the driver's own choice, not known, was faster than all
+  NDSize local{1, 1, 1};  // the best of those that were measured
   double nanoseconds = 0;
   double default_nanoseconds = 0;
   std::size_t samples = 0;
