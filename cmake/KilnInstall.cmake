@@ -96,8 +96,10 @@ if(TARGET kiln)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln COMPONENT kiln_builder)
   install(FILES ${PROJECT_SOURCE_DIR}/manifests/known-bad.toml
     DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln COMPONENT kiln_builder)
-  install(TARGETS kiln-fleet RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT kiln_fleet)
-  install(DIRECTORY cmake/watch DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln COMPONENT kiln_fleet)
+  if(TARGET kiln-fleet)  # not on Windows
+    install(TARGETS kiln-fleet RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT kiln_fleet)
+    install(DIRECTORY cmake/watch DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln COMPONENT kiln_fleet)
+  endif()
   install(DIRECTORY cmake/systemd/ DESTINATION lib/systemd/user COMPONENT kiln_builder)
   install(FILES README.md CHANGELOG.md DESTINATION ${document_dir} COMPONENT kiln_builder)
   install(DIRECTORY docs DESTINATION ${document_dir} COMPONENT kiln_builder
