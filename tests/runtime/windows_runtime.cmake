@@ -16,6 +16,7 @@ need("cxx=g++-mingw-w64-x86-64-posix" "wine=wine64" "clang=clang-15" "linker=lld
 
 # A Windows of its own.
 set(ENV{WINEPREFIX} ${WORK}/wine)
+set(ENV{LC_ALL} C.UTF-8)  # in which Wine writes the names of files
 set(wine ${KILN_SOURCE}/cmake/toolchains/wine.sh ${wine})
 file(MAKE_DIRECTORY ${WORK})
 run(${wine} wineboot -i)
